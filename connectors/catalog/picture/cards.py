@@ -27,7 +27,7 @@ from ingestion.metrics.report import FILED_ENTITY
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Json
 from ingestion.model.witnesses import Verdict, witness_of
-from ingestion.walk import ColumnNode, Walk
+from ingestion.walk import Walk
 
 _LISTS = ("users", "filters", "variant")
 _MOST = 1_000  # of a list: anybody may write the attribute, and the page shows it
@@ -98,17 +98,16 @@ def explore(
     walk.go(reach.downstream, upstream=False)
     inside = walk.inside
     rows = any_rows_of(connection, inside)
-    found = walk.complete(origins)
+    edges = _edges(connection, rows, window.moment, origins)
     neighbours = _hidden_neighbours(connection, inside, window.moment)
-    identifiers = sorted({one.contribution_id for views in found.values() for one in views})
-    times = reads.sights_of(connection, identifiers, window.moment.as_of)
     usage = uses(connection, sorted(inside))
     tests = tests_of(connection, sorted(inside), window.moment.as_of)
     levels = levels_of(connection, window.moment.as_of, inside)
     past = entities_at(connection, sorted(inside), window.moment.as_of)
+    shown = None if origins is None else origins.paths()
     nodes = []
     for row in sorted(rows.values(), key=lambda row: row.fqn):
-        node = _card(row, past.get(row.id), window.moment.as_of, None if origins is None else origins.columns)
+        node = _card(row, past.get(row.id), window.moment.as_of, None if shown is None else shown.get(row.id, ()))
         node["hidden"] = neighbours.get(row.id, {"upstream": 0, "downstream": 0})
         node["usage"] = usage.get(row.id, {"reads": 0})
         if row.type == "table" and levels.get(row.id) is not CoverageLevel.COLUMNS:
@@ -120,9 +119,36 @@ def explore(
         "roots": [row.id for row in roots],
         "window": window.answer(),
         "nodes": nodes,
-        "edges": [_edge(edge, views, rows, times) for edge, views in sorted(found.items())],
+        "edges": edges,
         "truncated": walk.truncated,
     }
+
+
+def explained_document(connection: Connection, origins: Origins, window: Window) -> Json:
+    """Of the document of a column's origins what an explanation reads: names of columns, and the edges."""
+    rows = any_rows_of(connection, set(origins.entities))
+    past = entities_at(connection, sorted(rows), window.moment.as_of)
+    shown = origins.paths()
+    nodes = [
+        {
+            "id": row.id,
+            "fullyQualifiedName": row.fqn,
+            "columns": [
+                {"fullyQualifiedName": f"{row.fqn}.{path}"}
+                for path in (_paths(row, past.get(row.id)) if row.id in shown else ())
+                if path in shown[row.id]
+            ],
+        }
+        for row in sorted(rows.values(), key=lambda row: row.fqn)
+    ]
+    return {"nodes": nodes, "edges": _edges(connection, rows, window.moment, origins)}
+
+
+def _paths(row: EntityRow, past: PastEntity | None) -> Iterable[str]:
+    if past is not None and row.type in columns_of.WITH_COLUMNS:
+        return (column["path"] for column in past.columns)
+    columns = columns_of.of_entity(row.type, loads(row.document))
+    return (path for path, _position, _column in columns_of.walk(columns))
 
 
 class _Walk:
@@ -147,18 +173,29 @@ class _Walk:
                     self.inside.add(identifier)
             walk.frontier = [identifier for identifier in walk.frontier if identifier in self.inside]
 
-    def complete(self, origins: Origins | None) -> Edges:
-        """Every edge between the entities that were taken in, with what is said of the columns of `origins`, or all."""
-        if origins is None or origins.cut:
-            found = reads.contributions_within(self._connection, self.inside, self._moment)
-            seen = with_unseen(self._connection, found, self._moment)
-        else:
-            seen = {edge: list(views) for edge, views in origins.views.items()}
-        if origins is not None:
-            paths = origins.paths()
-            seen = {edge: [one for view in views if (one := _about(view, paths))] for edge, views in seen.items()}
-            seen = {edge: views for edge, views in seen.items() if views}
-        return with_verdicts(self._connection, seen, self._moment)
+
+def _edges(
+    connection: Connection, rows: Mapping[str, EntityRow], moment: Moment, origins: Origins | None
+) -> list[Json]:
+    """Every edge between the entities of these `rows`, with what is said of the columns of `origins`, or all."""
+    found = _contributions_between(connection, rows.keys(), moment, origins)
+    identifiers = sorted({one.contribution_id for views in found.values() for one in views})
+    times = reads.sights_of(connection, identifiers, moment.as_of)
+    return [_edge(edge, views, rows, times) for edge, views in sorted(found.items())]
+
+
+def _contributions_between(
+    connection: Connection, inside: Collection[str], moment: Moment, origins: Origins | None
+) -> Edges:
+    if origins is None or origins.cut:
+        seen = with_unseen(connection, reads.contributions_within(connection, inside, moment), moment)
+    else:
+        seen = {edge: list(views) for edge, views in origins.views.items()}
+    if origins is not None:
+        paths = origins.paths()
+        seen = {edge: [one for view in views if (one := _about(view, paths))] for edge, views in seen.items()}
+        seen = {edge: views for edge, views in seen.items() if views}
+    return with_verdicts(connection, seen, moment)
 
 
 def _about(view: ContributionView, paths: Mapping[str, Collection[str]]) -> ContributionView | None:
@@ -178,10 +215,8 @@ def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment)
     return counts
 
 
-def _card(
-    row: EntityRow, past: PastEntity | None, as_of: int | None, shown: Collection[ColumnNode] | None = None
-) -> Json:
-    """An entity as it is drawn, with those of its columns that are `shown` (None: all)."""
+def _card(row: EntityRow, past: PastEntity | None, as_of: int | None, shown: Collection[str] | None = None) -> Json:
+    """An entity as it is drawn, with those of its columns that are `shown`, by their paths (None: all)."""
     document = loads(row.document)
     if past is not None:
         document = {key: value for key, value in document.items() if key not in _CHANGING} | past.attributes
@@ -206,13 +241,12 @@ def _card(
         card["assumed"] = True
     if past is None or row.type not in columns_of.WITH_COLUMNS:
         listed = columns_of.walk(columns_of.of_entity(row.type, document))
-        chosen = (one for one in listed if shown is None or (row.id, one[0]) in shown)
-        card["columns"] = _columns(row.fqn, chosen)
+        card["columns"] = _columns(row.fqn, (one for one in listed if shown is None or one[0] in shown))
     else:
         card["columns"] = [
             {**column, "fullyQualifiedName": f"{row.fqn}.{column['path']}"}
             for column in past.columns
-            if shown is None or (row.id, column["path"]) in shown
+            if shown is None or column["path"] in shown
         ]
     return card
 
@@ -241,7 +275,7 @@ def _columns(name: str, columns: Iterable[tuple[str, int, Json]]) -> list[Json]:
 
 
 def _edge(
-    edge: tuple[str, str], views: list[ContributionView], rows: dict[str, EntityRow], times: dict[int, Seen]
+    edge: tuple[str, str], views: list[ContributionView], rows: Mapping[str, EntityRow], times: dict[int, Seen]
 ) -> Json:
     names = rows[edge[0]].fqn, rows[edge[1]].fqn
     answer: Json = {"from": edge[0], "to": edge[1], "contributions": [contribution(one, names, times) for one in views]}

@@ -7,8 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import CatalogGraph
-from connectors.catalog.picture.cards import MAX_CARDS
-from connectors.catalog.picture.neighbourhood import graph_document
+from connectors.catalog.picture.cards import MAX_CARDS, explained_document
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
 from connectors.catalog.store.lineage.column_names import column_names
@@ -34,5 +33,5 @@ def explain(connection: Connection, column: str, span: Window) -> Answer[Explana
         some = ", ".join(sorted(column_names(connection, row).exact)[:_MOST_COLUMNS])
         raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
     behind = CatalogGraph(connection, span.moment).behind((row.id, path), MAX_CARDS)
-    document = graph_document(connection, behind.entities, span, behind)
+    document = explained_document(connection, behind, span)
     return Answer(explain_in_document(document, f"{row.fqn}.{path}"), (_CUT,) if behind.cut else ())

@@ -108,7 +108,9 @@ def entities_named(connection: Connection, name: str) -> list[EntityRow]:
 def _ending_in(connection: Connection, name: str) -> list[EntityRow]:
     folded = name.casefold()
     ending = entities.c.fqn_folded.endswith(f".{folded}", autoescape=True)
-    where = (entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending))
+    where = [entities.c.type.in_(_LINEAGE_TYPES), or_(entities.c.fqn_folded == folded, ending)]
+    if not folded.endswith('"'):  # then the last part stands as it is, and of a million names those are found by it
+        where.append(entities.c.name_folded == folded.rsplit(".", 1)[-1])
     rows = connection.execute(select(entities).where(*where).order_by(entities.c.deleted, entities.c.fqn)).all()
     # what a dashboard shows is often called as the table is that it shows
     rows = [row for row in rows if row.type in _TABLES] or rows

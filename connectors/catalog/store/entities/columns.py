@@ -261,7 +261,7 @@ def column_events_of(connection: Connection, identifiers: Iterable[str]) -> Colu
     """What became of the columns of these entities, by entity and path, in order of time."""
     found: dict[tuple[str, str], list[ColumnEvent]] = defaultdict(list)
     for some in thousands_of(sorted(set(identifiers))):
-        for row in connection.execute(_EVENTS_OF, bind_ids(some)):
+        for row in connection.execute(_EVENTS_OF, bind_ids(some)).all():
             found[row.entity_id, row.path].append(ColumnEvent(row.at, row.other or None))
     return found
 

@@ -23,6 +23,7 @@ from ingestion.model.lineage import Json
 _NAMESPACE = uuid.UUID("6a4b0d0e-6f0e-5b7e-9d5c-1f6a0c9b7e11")
 MAX_PAGE = 1_000
 EntityRow = Row[Any]
+_ROWS_OF = select(entities).where(entities.c.id.in_(IDS))
 
 
 def entity_id(kind: str, name: str) -> str:
@@ -182,9 +183,8 @@ def _exists(connection: Connection, where: ColumnElement[bool]) -> bool:
 def any_rows_of(connection: Connection, identifiers: set[str]) -> dict[str, EntityRow]:
     """The entities that are or were there, by id."""
     found: dict[str, EntityRow] = {}
-    statement = select(entities).where(entities.c.id.in_(IDS))
     for some in thousands_of(sorted(identifiers)):
-        found.update({row.id: row for row in connection.execute(statement, bind_ids(some)).all()})
+        found.update({row.id: row for row in connection.execute(_ROWS_OF, bind_ids(some)).all()})
     return found
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, or_, select
 
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
@@ -42,6 +43,10 @@ JOBS = (
 )
 """What ran a contribution, as `jobs_in` reads it."""
 
+_INTO, _OUT_OF = intervals.c.to_id.in_(IDS), intervals.c.from_id.in_(IDS)
+# as an expression: one place in the index for each entity, not one for each two
+_BETWEEN = and_(_INTO, intervals.c.from_id.concat("").in_(ids_bound_as(_INSIDE)))
+"""The edges into and out of the entities that are given, and those that both begin and end there."""
 _TEXTS = select(statement_texts.c.digest, statement_texts.c.text).where(statement_texts.c.digest.in_(IDS))
 VerdictKey = tuple[str | None, str | None, str]
 """Of an edge between two entities: the path of its source and of its target, and its type."""
@@ -130,6 +135,21 @@ class Seen:
     count: int
 
 
+@lru_cache(maxsize=64)  # a walk reads each level by the same statement: to make one takes as long as to run it
+def _reading(where: ColumnElement[bool], moment: Moment) -> Select[Any]:
+    first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
+    columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
+    subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
+    last_seen = moment.last_seen().label("seen_then")
+    order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, last_seen.desc(), versions.c.digest)
+    reading = select(*columns, *subject, intervals.c.start, last_seen, JOBS).select_from(dated_contributions)
+    return reading.where(and_(where, moment.holds())).order_by(*order)
+
+
+_CONTENT = 9
+"""The place of a version's document in a row of it."""
+
+
 def read_contributions(
     connection: Connection,
     where: ColumnElement[bool],
@@ -140,19 +160,8 @@ def read_contributions(
 
     `bound` are the values of the condition's parameters.
     """
-    first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
-    columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
-    subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
-    last_seen = moment.last_seen().label("seen_then")
-    order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, last_seen.desc(), versions.c.digest)
-    rows: Sequence[Any] = connection.execute(
-        select(*columns, *subject, intervals.c.start, last_seen, JOBS)
-        .select_from(dated_contributions)
-        .where(and_(where, moment.holds()))
-        .order_by(*order),
-        bound,
-    ).all()
-    contents = contents_of(connection, [row.content for row in rows])
+    rows: Sequence[Any] = connection.execute(_reading(where, moment), bound).all()
+    contents = contents_of(connection, [row[_CONTENT] for row in rows])
     found = [_view(row, content) for row, content in zip(rows, contents, strict=True)]
     events = columns_of.column_events_of(connection, {end for one in found for end in (*one.edge, *one.first_edge)})
     if events:
@@ -227,10 +236,9 @@ def contributions_around(
     connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
 ) -> dict[tuple[str, str], list[ContributionView]]:
     """What is said about the edges into (upstream) or out of `entities`, by edge."""
-    column = intervals.c.to_id if upstream else intervals.c.from_id
     found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
     for some in thousands_of(sorted(set(entities))):
-        for one in read_contributions(connection, column.in_(IDS), moment, bind_ids(some)):
+        for one in read_contributions(connection, _INTO if upstream else _OUT_OF, moment, bind_ids(some)):
             found[one.edge].append(one)
     return found
 
@@ -242,12 +250,9 @@ def contributions_within(
     thousand are made has beside is not read.
     """
     inside = sorted(set(entities))
-    # as an expression: one place in the index for each entity, not one for each two
-    begins = intervals.c.from_id.concat("").in_(ids_bound_as(_INSIDE))
     found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
     for some in thousands_of(inside):
-        where = and_(intervals.c.to_id.in_(IDS), begins)
-        for one in read_contributions(connection, where, moment, bind_ids(some) | bind_ids(inside, _INSIDE)):
+        for one in read_contributions(connection, _BETWEEN, moment, bind_ids(some) | bind_ids(inside, _INSIDE)):
             found[one.edge].append(one)
     return found
 
@@ -256,29 +261,36 @@ def neighbours(
     connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
 ) -> set[tuple[str, str]]:
     """The edges into (upstream) or out of `entities`, without what is said about them."""
-    column = intervals.c.to_id if upstream else intervals.c.from_id
     found: set[tuple[str, str]] = set()
-    pairs = select(intervals.c.from_id, intervals.c.to_id)
-    statement = pairs.where(column.in_(IDS), moment.holds()).distinct()
     for some in thousands_of(sorted(set(entities))):
-        rows = connection.execute(statement, bind_ids(some)).all()  # at once: of a hub there are a hundred thousand
+        rows = connection.execute(_pairs(moment, upstream=upstream), bind_ids(some)).all()
         found.update((row[0], row[1]) for row in rows)
     return found
+
+
+@lru_cache(maxsize=64)
+def _pairs(moment: Moment, *, upstream: bool) -> Select[Any]:
+    pairs = select(intervals.c.from_id, intervals.c.to_id)
+    return pairs.where(_INTO if upstream else _OUT_OF, moment.holds()).distinct()
 
 
 def count_neighbours(
     connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
 ) -> dict[str, int]:
     """Of how many others each of `entities` is made (upstream), or how many are made of it: those outside."""
-    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
     inside = sorted(set(entities))
-    outside = there.not_in(ids_bound_as(_INSIDE))
-    statement = select(here, func.count(there.distinct())).where(here.in_(IDS), outside, moment.holds()).group_by(here)
     found: dict[str, int] = {}
     for some in thousands_of(inside):
-        rows = connection.execute(statement, bind_ids(some) | bind_ids(inside, _INSIDE))
+        rows = connection.execute(_counts(moment, upstream=upstream), bind_ids(some) | bind_ids(inside, _INSIDE)).all()
         found.update((row[0], row[1]) for row in rows)
     return found
+
+
+@lru_cache(maxsize=64)
+def _counts(moment: Moment, *, upstream: bool) -> Select[Any]:
+    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+    outside = there.not_in(ids_bound_as(_INSIDE))
+    return select(here, func.count(there.distinct())).where(here.in_(IDS), outside, moment.holds()).group_by(here)
 
 
 def sights_of(connection: Connection, identifiers: Sequence[int], until: int | None = None) -> dict[int, Seen]:

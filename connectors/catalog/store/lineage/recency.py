@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from connectors.catalog.store.lineage.reads import ContributionView, Moment, contributions_around
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
@@ -42,13 +44,16 @@ def with_unseen(connection: Connection, found: _Edges, moment: Moment) -> dict[t
 
 def _newest_starts(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, int]:
     """When the newest of what is seen to fill each of some entities came."""
-    newest = select(intervals.c.to_id, func.max(intervals.c.start))
-    newest = newest.where(intervals.c.to_id.in_(IDS), intervals.c.kind.in_(OBSERVED), moment.holds())
     found: dict[str, int] = {}
     for some in thousands_of(sorted(targets)):
-        rows = connection.execute(newest.group_by(intervals.c.to_id), bind_ids(some))
-        found.update((row[0], row[1]) for row in rows)
+        found.update((row[0], row[1]) for row in connection.execute(_newest(moment), bind_ids(some)).all())
     return found
+
+
+@lru_cache(maxsize=64)
+def _newest(moment: Moment) -> Select[Any]:
+    newest = select(intervals.c.to_id, func.max(intervals.c.start)).group_by(intervals.c.to_id)
+    return newest.where(intervals.c.to_id.in_(IDS), intervals.c.kind.in_(OBSERVED), moment.holds())
 
 
 @dataclass(frozen=True, slots=True)

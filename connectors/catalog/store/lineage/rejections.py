@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, select
+from sqlalchemy import Connection, Select, select
 
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities import columns as columns_of
@@ -26,6 +26,8 @@ _REJECTED = (
     .where(corrections.c.verdict == REJECTED)
     .order_by(corrections.c.id)
 )
+_OF_EDGES = _REJECTED.where(corrections.c.from_path == "", corrections.c.to_path == "")
+_OF_COLUMNS = _REJECTED.where((corrections.c.from_path != "") | (corrections.c.to_path != ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +54,18 @@ class Rejection:
 
 def rejected_edges(connection: Connection) -> list[Rejection]:
     """The edges that are or were rejected as a whole, also under the names that their ends moved to."""
-    return _rejections(connection, and_(corrections.c.from_path == "", corrections.c.to_path == ""))
+    return _rejections(connection, _OF_EDGES)
 
 
 def rejected_columns(connection: Connection) -> list[Rejection]:
     """Likewise the pairs of columns."""
-    return _rejections(connection, (corrections.c.from_path != "") | (corrections.c.to_path != ""))
+    return _rejections(connection, _OF_COLUMNS)
 
 
-def _rejections(connection: Connection, where: ColumnElement[bool]) -> list[Rejection]:
+def _rejections(connection: Connection, rejected: Select[Any]) -> list[Rejection]:
     found = [
         Rejection(row.from_id, row.to_id, row.from_path, row.to_path, row.at, row.until)
-        for row in connection.execute(_REJECTED.where(where))
+        for row in connection.execute(rejected).all()
     ]
     return _under_new_names(connection, found) if found else []
 

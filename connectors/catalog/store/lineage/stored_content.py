@@ -29,13 +29,14 @@ _read_value = json.JSONDecoder().raw_decode
 class StoredContent(Mapping[str, Any]):
     """A document as a mapping, with the text of its statement as `sql` in place of the digest of that."""
 
-    __slots__ = ("_document", "_rest", "_sql", "_whole")
+    __slots__ = ("_document", "_entries", "_rest", "_sql", "_whole")
 
     def __init__(self, document: str, sql: str | None) -> None:
         self._document = document
         self._sql = sql
         self._whole: Json | None = None
         self._rest: Json | None = None
+        self._entries: _Entries | None = None
 
     def __getitem__(self, key: str) -> Any:
         return (self._read() if key == "columns" else self._read_rest())[key]
@@ -57,8 +58,11 @@ class StoredContent(Mapping[str, Any]):
 
     def columns_about(self, paths: Collection[str], *, upstream: bool) -> list[Json]:
         """The entries of some columns' part in others, or (upstream) of what they and all columns are made of."""
-        alone = self._whole is None and len(paths) <= _FEW
-        found = _entries(self._document, paths, upstream=upstream) if alone else None
+        found = None
+        if self._whole is None and len(paths) <= _FEW and self._document.startswith(_COLUMNS):
+            if self._entries is None:
+                self._entries = _Entries(self._document)
+            found = self._entries.about(paths, upstream=upstream)
         if found is None:
             found = self._read().get("columns") or []
         return [column for column in found if _is_about(column, paths, upstream=upstream)]
@@ -120,26 +124,47 @@ def _is_about(column: Json, paths: Collection[str], *, upstream: bool) -> bool:
 # begins an object, or ends a text with a brace: what is read from there is no entry, and the whole document is.
 
 
-def _entries(document: str, paths: Iterable[str], *, upstream: bool) -> list[Json] | None:
-    """The entries of columns that may be about some, in order; None where that takes a look at the whole document."""
-    if not document.startswith(_COLUMNS):
-        return None
-    last = min(at if at >= 0 else len(document) for at in map(document.find, (_PIPELINE, _HOPS)))
-    names = map(quoted, paths)
+class _Entries:
+    """The entries of columns in a document, each read once: an answer tells of those that its walk has met."""
+
+    __slots__ = ("_document", "_end", "_read")
+
+    def __init__(self, document: str) -> None:
+        self._document = document
+        ends = [at for at in (document.find(_PIPELINE), document.find(_HOPS)) if at >= 0]
+        self._end = min(ends, default=len(document))
+        self._read: dict[str, dict[int, Json]] = {}
+
+    def about(self, paths: Iterable[str], *, upstream: bool) -> list[Json] | None:
+        """Those that may be about some columns, in order; None where that takes a look at the whole document."""
+        names = map(quoted, paths)
+        found: dict[int, Json] = {}
+        for wanted in (*(f'"to":{name}' for name in names), '"to":null') if upstream else names:
+            some = self._read.get(wanted)
+            if some is None:
+                some = _entries_with(wanted, self._document, self._end)
+                if some is None:
+                    return None
+                self._read[wanted] = some
+            found |= some
+        return [found[start] for start in sorted(found)]
+
+
+def _entries_with(wanted: str, document: str, end: int) -> dict[int, Json] | None:
+    """The entries that have a text, by where they begin; None where that takes a look at the whole document."""
     found: dict[int, Json] = {}
-    for wanted in (*(f'"to":{name}' for name in names), '"to":null') if upstream else names:
-        at = document.find(wanted, 0, last)
-        while at >= 0:
-            start = document.rfind(_OBJECT, 0, at)
-            try:
-                entry, end = _read_value(document, start)
-            except ValueError:
-                return None
-            if at >= end or "from" not in entry:
-                return None
-            found[start] = entry
-            at = document.find(wanted, end, last)
-    return [found[start] for start in sorted(found)]
+    at = document.find(wanted, 0, end)
+    while at >= 0:
+        start = document.rfind(_OBJECT, 0, at)
+        try:
+            entry, after = _read_value(document, start)
+        except ValueError:
+            return None
+        if at >= after or "from" not in entry:
+            return None
+        found[start] = entry
+        at = document.find(wanted, after, end)
+    return found
 
 
 def _rest_of(document: str) -> Json | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from connectors.catalog.store.lineage.reads import (
     ContributionView,
@@ -63,17 +64,24 @@ def with_verdicts(
 
 def contested_targets(connection: Connection, targets: Iterable[str] | None, moment: Moment) -> list[str]:
     """Of some `targets` (None: of all entities) those that two witnesses or more speak of."""
-    speaking = select(intervals.c.to_id, intervals.c.kind, intervals.c.source)
-    speaking = speaking.where(moment.holds()).distinct()
     found: dict[str, set[Witness]] = defaultdict(set)
     if targets is None:
-        rows = [connection.execute(speaking).all()]
+        rows = [connection.execute(_speaking(moment)).all()]
     else:
-        some = speaking.where(intervals.c.to_id.in_(IDS))
+        some = _speaking_of(moment)
         rows = [connection.execute(some, bind_ids(ids)).all() for ids in thousands_of(sorted(set(targets)))]
     for target, kind, source in (row for several in rows for row in several):
         found[target].add(witness_of(kind, source))
     return sorted(target for target, witnesses in found.items() if len(witnesses) > 1)
+
+
+def _speaking(moment: Moment) -> Select[Any]:
+    return select(intervals.c.to_id, intervals.c.kind, intervals.c.source).where(moment.holds()).distinct()
+
+
+@lru_cache(maxsize=64)
+def _speaking_of(moment: Moment) -> Select[Any]:
+    return _speaking(moment).where(intervals.c.to_id.in_(IDS))
 
 
 def words_into(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, TargetWords]:

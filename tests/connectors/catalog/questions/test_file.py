@@ -81,6 +81,25 @@ def test_a_column_alone_is_found_where_one_table_has_it_and_all_are_named_where_
         impact_in_file(catalog, "total", When())
 
 
+def test_a_table_is_found_by_any_end_of_its_name_in_any_case(catalog: Path) -> None:
+    with running_catalog(CatalogConfig(catalog, port=0)) as address:
+        more = {"tables": [table("Straße", "id"), table("b.orders", "id"), table('say "hi"', "id")], "at": SECOND}
+        requests.post(f"{address.url}/v1/headwater/tables", json=more, timeout=10).raise_for_status()
+    for name, found in (
+        ("ORDERS", "s.d.shop.orders"),
+        ("Shop.Orders", "s.d.shop.orders"),
+        ("s.d.shop.orders", "s.d.shop.orders"),
+        ("STRASSE", "s.d.shop.Straße"),
+        ('shop."B.ORDERS"', 's.d.shop."b.orders"'),
+        ('orders"', 's.d.shop."b.orders"'),
+        (r'"say \"hi\""', r's.d.shop."say \"hi\""'),
+    ):
+        assert impact_in_file(catalog, name, When()).content.root == found
+    for name in ("rders", "d.orders", "shop.b.orders", "%orders", "order_"):
+        with pytest.raises(ConfigError, match="no such table or column"):
+            impact_in_file(catalog, name, When())
+
+
 def test_an_unknown_name_is_answered_with_the_nearest(catalog: Path) -> None:
     with pytest.raises(ConfigError, match=r"did you mean shop\.orders\?"):
         impact_in_file(catalog, "shop.ordres", When())

@@ -50,9 +50,12 @@ def test_a_part_is_what_the_whole_has(content: dict[str, Any], paths: list[str])
     whole = loads(document)
     if whole.pop("text", None):
         whole["sql"] = "SELECT 1"
+    asked_often = StoredContent(document, "SELECT 1")
     for upstream in (True, False):
-        alone = StoredContent(document, "SELECT 1")
-        assert columns_about(alone, paths, upstream=upstream) == columns_about(whole, paths, upstream=upstream)
+        for some in (paths, *([path] for path in paths), paths):
+            about = columns_about(whole, some, upstream=upstream)
+            assert columns_about(StoredContent(document, "SELECT 1"), some, upstream=upstream) == about
+            assert columns_about(asked_often, some, upstream=upstream) == about
     for key in ("author", "columns", "confidence", "description", "parser", "pipeline", "sql", "temp", "text"):
         assert StoredContent(document, "SELECT 1").get(key) == whole.get(key)
     kept = [{"from": ["c"], "to": "d"}]
