@@ -20,9 +20,7 @@ DOUBTFUL = 0.4
 """The confidence of what only tokens were read of: at it or below, an edge is no more than possible."""
 
 _ENCODER = JSONEncoder(sort_keys=True)
-_TRUTH = {True: "true", False: "false"}
-_DIRECT = f'"{LineageType.DIRECT}"'
-_INDIRECT = f'"{LineageType.INDIRECT}"'
+_INDIRECT = f', "type": "{LineageType.INDIRECT}"'
 
 
 class ProducerKind(StrEnum):
@@ -80,14 +78,15 @@ class ColumnEvidence:
         return self.certain and direct and bool(self.from_columns) and bool(self.to_column)
 
     def json_text(self) -> str:
-        """Its JSON object with sorted keys, put together by hand: there are dozens of them for each statement."""
+        """Its JSON object with sorted keys, without what is plain: there are dozens of them for each statement."""
         how = self.transformation
-        return (
-            f'{{"certain": {_TRUTH[self.certain]}, "expression": {quoted(self.expression)}, '
-            f'"from": [{", ".join(map(quoted, self.from_columns))}], "masking": {_TRUTH[how.masking]}, '
-            f'"subtype": "{how.subtype}", "to": {quoted(self.to_column) if self.to_column else "null"}, '
-            f'"type": {_DIRECT if how.subtype in DIRECT_SUBTYPES else _INDIRECT}}}'
-        )
+        certain = "" if self.certain else '"certain": false, '
+        expression = f'"expression": {quoted(self.expression)}, ' if self.expression else ""
+        masking = '"masking": true, ' if how.masking else ""
+        to = f', "to": {quoted(self.to_column)}' if self.to_column else ""
+        kind = "" if how.subtype in DIRECT_SUBTYPES else _INDIRECT
+        read = ", ".join(map(quoted, self.from_columns))
+        return f'{{{certain}{expression}"from": [{read}], {masking}"subtype": "{how.subtype}"{to}{kind}}}'
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,20 @@ def test_texts_of_a_contribution_are_quoted() -> None:
     assert (said["producer"]["key"], said["sqlQuery"]) == (one.producer.key, one.sql_query)
 
 
+def test_of_a_column_only_what_is_not_plain_is_sent() -> None:
+    plain = ColumnEvidence(("s.a",), "t.b", Transformation(Subtype.IDENTITY))
+    assert json.loads(plain.json_text()) == {"from": ["s.a"], "subtype": "IDENTITY", "to": "t.b"}
+    other = ColumnEvidence(("s.a",), "", Transformation(Subtype.FILTER, masking=True), "a > ?", certain=False)
+    assert json.loads(other.json_text()) == {
+        "certain": False,
+        "expression": "a > ?",
+        "from": ["s.a"],
+        "masking": True,
+        "subtype": "FILTER",
+        "type": "INDIRECT",
+    }
+
+
 @given(st.lists(contributions, max_size=6), st.randoms(use_true_random=False))
 def test_contributions_merge_the_same_in_any_order_repetition_and_grouping(
     items: list[Contribution], shuffle: random.Random

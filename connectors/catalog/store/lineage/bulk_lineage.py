@@ -151,22 +151,23 @@ def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, 
     source_path, target_path = names[0].path, names[1].path
     columns: dict[str, int] = {}
     for edge in given:
-        sources = sorted({path for name in edge.from_ if (path := source_path(name)) is not None})
-        target = target_path(edge.to) if edge.to is not None else None
-        if sources and (edge.to is None or target is not None):
+        sources = sorted({path for name in edge["from_"] if (path := source_path(name)) is not None})
+        to = edge.get("to")
+        target = target_path(to) if to is not None else None
+        if sources and (to is None or target is not None):
             columns[_column_text(edge, sources, target)] = len(sources)
     return columns
 
 
 def _column_text(edge: bulk_models.ColumnEdge, sources: Sequence[str], target: str | None) -> str:
     """A column edge as `dumps` writes it, several times as fast: it is most of what a batch has to store."""
-    certain = "" if edge.certain else '"certain":false,'
-    expression = f'"expression":{quoted(edge.expression)},' if edge.expression else ""
-    masking = '"masking":true,' if edge.masking else ""
-    subtype = f'"subtype":{quoted(edge.subtype)},' if edge.subtype else ""
+    certain = "" if edge.get("certain", True) else '"certain":false,'
+    expression = f'"expression":{quoted(found)},' if (found := edge.get("expression")) else ""
+    masking = '"masking":true,' if edge.get("masking") else ""
+    subtype = f'"subtype":{quoted(found)},' if (found := edge.get("subtype")) else ""
     read = ",".join(map(quoted, sources))
     to = "null" if target is None else quoted(target)
-    return f'{{{certain}{expression}"from":[{read}],{masking}{subtype}"to":{to},"type":"{edge.type}"}}'
+    return f'{{{certain}{expression}"from":[{read}],{masking}{subtype}"to":{to},"type":"{edge.get("type", "DIRECT")}"}}'
 
 
 def _ending(scope: bulk_models.Replace, given: Sequence[ContributionRow], batch: str, now: int) -> Retraction:

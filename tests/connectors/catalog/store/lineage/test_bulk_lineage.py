@@ -103,3 +103,33 @@ def test_an_event_of_what_is_not_there_refuses_all(database: Database) -> None:
         with pytest.raises(ApiError):
             name_changes.apply(connection, [*drops(range(FEW)), unknown])
         assert connection.scalar(select(func.count()).select_from(name_events)) == 0
+
+
+def test_what_a_column_edge_leaves_out_is_plain(database: Database) -> None:
+    columns = [{"name": "a", "dataType": "INT"}]
+    wide = tables(0).model_dump(by_alias=True) | {
+        "tables": [{"name": f"w{n}", "databaseSchema": "s.d.p", "columns": columns} for n in range(2)]
+    }
+    ends = {
+        name: {"id": entity_id("table", f"s.d.p.w{n}"), "type": "table"}
+        for n, name in enumerate(("fromEntity", "toEntity"))
+    }
+
+    def told(batch: str, column: Any) -> Any:
+        said = {
+            "producer": {"kind": "query", "key": "q"},
+            "source": "QueryLineage",
+            "lastSeen": 5,
+            "records": ["0badcafe"],
+        }
+        edge = {**ends, "contribution": {**said, "columns": [{"from": ["s.d.p.w0.a"], **column}]}}
+        return bulk_lineage.apply(connection, bulk_models.Lineage.model_validate({"batchId": batch, "edges": [edge]}))
+
+    spelled = {"certain": True, "expression": None, "masking": False, "subtype": None, "type": "DIRECT"}
+    with database.write() as connection:
+        lookup.register(connection, bulk_models.Register.model_validate(wide))
+        assert told("plain", {"to": "s.d.p.w1.a"})["new"] == 1
+        assert told("spelled out", {**spelled, "to": "s.d.p.w1.a"})["unchanged"] == 1
+        assert told("uncertain", {"to": "s.d.p.w1.a", "certain": False})["merged"] == 1
+        assert told("of every column", {})["merged"] == 1
+        assert told("spelled out, of every column", {**spelled, "to": None})["unchanged"] == 1
