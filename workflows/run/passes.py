@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ingestion.binding.binder import BoundLog, BoundStatement, Schema
 from ingestion.binding.temporary_tables import FlowSources
-from ingestion.binding.timeline import SchemaProvider
+from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model.lineage import Flow, StatementKind, StatementLineage
 from ingestion.parsing.templates import ParsedTemplate
 from ingestion.resolution import Resolver
@@ -25,6 +25,7 @@ from workflows.run.resolve.lineage import SourceLineage, lineage_of
 from workflows.run.resolve.resolution import NameResolution, NamesBefore, RegisteredNames, RelationFacts, ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
 from workflows.runtime.options import RunOptions
+from workflows.runtime.spill import Packed, pack
 from workflows.state.acknowledgements import PublishedState
 from workflows.target import RunTarget
 
@@ -56,17 +57,17 @@ def publishable(lineage: SourceLineage) -> SourceLineage:
 
 
 def _outline(statement: BoundStatement) -> BoundStatement:
-    """What a statement is, what it writes and changes, and what was wrong with it."""
-    lineage = statement.lineage
+    """What a statement is, what it writes and changes, when it ran, and what was wrong with it."""
+    lineage, ran = statement.lineage, statement.occurrence
     outline = StatementLineage(
         lineage.kind,
-        tuple(Flow(flow.target, ()) for flow in lineage.flows),
+        tuple([Flow(flow.target, ()) for flow in lineage.flows]),
         lineage.changes,
         problems=lineage.problems,
         witness=lineage.witness,
         doubted=lineage.doubted,
     )
-    occurrence = replace(statement.occurrence, symbolic=_nothing_of(lineage.kind), names=None)
+    occurrence = Occurrence(ran.template, _nothing_of(lineage.kind), ran.namespace, ran.order)
     return BoundStatement(occurrence, outline, statement.meaning, statement.columns_at)
 
 
@@ -158,12 +159,18 @@ class ResolvedShard:
 class NamesMet:
     """What is known of the relations of a shard that may be registered, and the masked statements of its routines.
 
-    `flows`: how many it has.
+    `flows`: how many it has. `locations`: those in which it can be that something is registered.
     """
 
     flows: int
-    facts: tuple[RelationFacts, ...]
+    facts: tuple[RelationFacts, ...] | Packed[tuple[RelationFacts, ...]]
+    locations: frozenset[str]
     routines: Mapping[str, tuple[str, ...]]
+
+    def __reduce__(self) -> tuple[type[NamesMet], tuple[object, ...]]:
+        """Packed, its facts are bytes by themselves: the driver keeps them so until all shards are bound."""
+        facts = self.facts if isinstance(self.facts, Packed) else pack(self.facts)
+        return NamesMet, (self.flows, facts, self.locations, self.routines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +189,8 @@ def bind_shard(context: PassContext, shard: UnboundShard, _given: None) -> tuple
 def look_up_shard(context: PassContext, source: LineageSource) -> tuple[BoundShard, NamesMet]:
     """What is bound, with its names looked up. Raises TargetDown."""
     names, facts = context.names.look_up(source, context.resolver)
-    return BoundShard(source, names), NamesMet(len(source.flows), facts, source.routine_statements())
+    locations = frozenset(one.location for one in facts if one.tells)
+    return BoundShard(source, names), NamesMet(len(source.flows), facts, locations, source.routine_statements())
 
 
 def resolve_shard(

@@ -153,7 +153,7 @@ class _NamesOfShards:
         """Takes in those of a shard."""
         self.facts.append(summary.facts)
         self.routines.append(summary.routines)
-        self.shards.update({one.location for one in summary.facts if one.tells})
+        self.shards.update(summary.locations)
 
     def register(self, names: NameResolution) -> RegisteredNames:
         """Has those of all shards registered, where the target lacks them."""

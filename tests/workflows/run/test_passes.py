@@ -12,7 +12,7 @@ from tests.behaviour.harness import Record, Warehouse, statement_rows, templates
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource, bind_occurrences
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.passes import BoundShard, ResolvedShard, publishable
+from workflows.run.passes import BoundShard, NamesMet, ResolvedShard, publishable
 from workflows.run.resolve.entities import RelationEntities
 from workflows.run.resolve.lineage import (
     EdgeOutcome,
@@ -22,7 +22,7 @@ from workflows.run.resolve.lineage import (
     published_flows,
     statement_outcomes,
 )
-from workflows.run.resolve.resolution import NamesBefore, ResolvedNames
+from workflows.run.resolve.resolution import NamesBefore, Registrar, ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
 from workflows.runtime.spill import Packed, pack, unpack
 
@@ -121,3 +121,16 @@ def told(lineage: SourceLineage) -> tuple[object, ...]:
         for flow in published_flows(lineage, edges)
     ]
     return outcomes, behind, processed_routines(lineage, outcomes, edges)
+
+
+def test_what_a_packed_batch_tells_of_names_stays_bytes_and_is_what_it_was() -> None:
+    source = bound_log()
+    lacking = RelationEntities({}, {one.number: Outcome.UNRESOLVED for one in source.log.relations})
+    facts = tuple(Registrar("w", "Postgres", "db", "public").facts(source, lacking))
+    met = NamesMet(1, facts, frozenset(one.location for one in facts), {"r": ("SELECT ?",)})
+    read = cast(NamesMet, unpack(pack(met)))
+    again = cast(NamesMet, unpack(pack(read)))
+    assert isinstance(read.facts, Packed)
+    assert len(facts) > 1
+    assert unpack(again.facts) == facts
+    assert (again.flows, again.locations, again.routines) == (met.flows, met.locations, met.routines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.temporary_tables import PersistedFlow, RelationReference, reachable_relations
@@ -234,8 +235,7 @@ class ContributionBuilder:
         return entity.fully_qualified_name if entity else str(self.log.relations[number].key)
 
 
-@dataclass(frozen=True, slots=True)
-class _ColumnUse:
+class _ColumnUse(NamedTuple):
     """A column of a source in what a flow says of a column of its target ("": of all); `certain`: it surely is that."""
 
     column: str
