@@ -186,7 +186,7 @@ def _error_of(reason: str) -> type[RecordError]:
 
 def _occurrences(found: Sequence[ScriptStatement], outcomes: Sequence[ParseOutcome]) -> list[Occurrence]:
     read = [
-        Occurrence(str(number), loads(outcome.symbolic), statement.namespace, (0.0, number), "script")
+        Occurrence(str(number), loads(outcome.symbolic, stored=False), statement.namespace, (0.0, number), "script")
         for number, (statement, outcome) in enumerate(zip(found, outcomes, strict=True))
         if outcome.symbolic is not None
     ]

@@ -95,13 +95,15 @@ def lineage_bytes(data: bytes) -> bytes:
     return data[: len(data) - _TRAILER.size - _trailer(data)[0]]
 
 
-def loads(data: bytes | bytearray | memoryview) -> Symbolic:
+def loads(data: bytes | bytearray | memoryview, *, stored: bool = True) -> Symbolic:
     """The symbolic lineage that `dumps` wrote.
+
+    `stored`: the bytes may be anybody's by now; what a process of our own has just answered is not looked through.
 
     Raises:
         Unparsable: the bytes are not symbolic lineage, or were written by an incompatible version.
     """
-    loaded = _value(data)
+    loaded = _value(data, stored=stored)
     if not isinstance(loaded, RelationalStatement | StatementLineage):
         msg = "stored lineage is of an unknown kind: read the log again with --full"
         raise Unparsable(msg)
@@ -162,8 +164,8 @@ def _is_as_written(data: bytes | bytearray | memoryview) -> bool:
     return False
 
 
-def _value(data: bytes | bytearray | memoryview) -> object:
-    if not _is_as_written(data):
+def _value(data: bytes | bytearray | memoryview, *, stored: bool = True) -> object:
+    if stored and not _is_as_written(data):
         raise _damage_error()
     try:
         return _SymbolicUnpickler(io.BytesIO(data)).load()

@@ -266,11 +266,17 @@ def _forms_in(text: str, rules: Dialect) -> tuple[str, ...]:
 
 def _possible_forms(text: str, dialect: str) -> tuple[str, ...]:
     """The forms that the dialect has not and whose signs the text has: all of them take longer to find than a parse."""
-    codes = _foreign_forms(dialect)
+    forms = _foreign_forms(dialect)
     if not text.isascii():  # İ is an I to a pattern that knows no case, and no i when it is lowered
-        return codes
+        return tuple(code for code, _signs in forms)
     lowered = text.lower()
-    return tuple(code for code in codes if any(sign in lowered for sign in FORMS[code].signs))
+    found = []
+    for code, signs in forms:  # loops, as every text is asked: generators take longer than what they look for
+        for sign in signs:
+            if sign in lowered:
+                found.append(code)
+                break
+    return tuple(found)
 
 
 def _is_of_values(match: re.Match[str]) -> bool:
@@ -284,8 +290,9 @@ _GROUPS: Mapping[str, str] = {code: f"f{number}" for number, code in enumerate(F
 
 
 @cache
-def _foreign_forms(dialect: str) -> tuple[str, ...]:
-    return tuple(code for code in FORMS if dialect in _foreign_to(code))
+def _foreign_forms(dialect: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The forms that a dialect has not, each with its signs."""
+    return tuple((code, form.signs) for code, form in FORMS.items() if dialect in _foreign_to(code))
 
 
 @lru_cache(maxsize=256)

@@ -518,7 +518,10 @@ def with_generated_columns(statement: RelationalStatement, text: str, rules: Dia
     """
     if statement.kind not in _DEFINING or _MAKES_COLUMNS.search(text) is None:
         return statement
-    code = _definition_in(text, rules) if statement.kind is StatementKind.CREATE_TABLE_AS else Code.of(text, rules)
+    filled = statement.kind is StatementKind.CREATE_TABLE_AS
+    code = _definition_in(text, rules) if filled else Code.of(text, rules)
+    if filled and not any(token.text == "(" for token in code.tokens):  # CREATE TABLE t AS SELECT …, as most are
+        return statement
     made = _defined_name(statement)
     if made is None or code.word(0) not in ("create", "alter", "define", "declare") or "external" in code.words(0, 6):
         return statement
