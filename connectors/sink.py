@@ -151,8 +151,10 @@ class SinkSettings(Model):
     one_writer: ClassVar[bool] = False
     """Whether only one process may write to it, as to a file: then no task of Spark does."""
 
-    bulk_sink_batch_size: Positive = Field(
-        default=500, description="Requests in one call, where the target takes several."
+    bulk_sink_batch_size: Positive | None = Field(
+        default=None,
+        description="Requests in one call, where the target takes several. Not set: 500, and 2,000 of Headwater's own "
+        "catalog.",
     )
 
     def losses(self, _counts: EdgeCounts) -> Iterator[str]:

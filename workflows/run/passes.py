@@ -19,7 +19,7 @@ from workflows.config import RunConfig
 from workflows.run._summaries import LineageSummary, PublishedShard, lineage_summary, published_shard
 from workflows.run.bind.binding import Binding, LineageSource, Texts
 from workflows.run.group.occurrences import OccurrenceGroup
-from workflows.run.publish.delivery import Publisher
+from workflows.run.publish.delivery import Publisher, requests_at_once
 from workflows.run.publish.publishing import PublishOrder, publish_shard
 from workflows.run.resolve.lineage import SourceLineage, lineage_of
 from workflows.run.resolve.resolution import NameResolution, NamesBefore, RegisteredNames, RelationFacts, ResolvedNames
@@ -205,11 +205,11 @@ def resolve_shard(
 def send_shard(context: PassContext, resolved: ResolvedShard, order: PublishOrder) -> tuple[None, PublishedShard]:
     """A `resolved` shard published. Raises TargetDown and ConfigError; what was acknowledged until then is noted."""
     lineage, names = resolved.lineage, resolved.names
-    known, chunk = order.acknowledged, context.config.sink.config.bulk_sink_batch_size
+    chunk = requests_at_once(context.config.sink.config, context.target.platform)
     listener = context.listener
     publisher = Publisher(
         context.target.sink,
-        known,
+        order.acknowledged,
         listener.on_sending,
         listener.on_acknowledged,
         chunk,

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, KeyedSink, Sink, TargetBatch, WriteReport
+from connectors.openmetadata.client import LINEAGE, Platform
+from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, KeyedSink, Sink, SinkSettings, TargetBatch, WriteReport
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
@@ -28,11 +29,22 @@ from workflows.state.acknowledgements import (
 
 _MOST_COLUMNS = 50_000
 """That contributions of one call speak of."""
+_AT_ONCE = 500
 _MOST_AT_ONCE = 2_000
 """Requests into one target in one call: 16,000 of them, of one UNION, took up to 7 s, in which no signal was heard."""
 
 
 # What to remember of a batch once its target has taken it, and how many are sent at once.
+
+
+def requests_at_once(settings: SinkSettings, platform: Platform) -> int:
+    """How many go in one call.
+
+    To a catalog that files a call in one transaction, as many as a signal may wait for: it writes a page of its
+    indexes once for all of them. 2,000 took a sixth less processor time than four times 500.
+    """
+    in_bulk = settings.writes_to_catalog and LINEAGE in platform.capabilities
+    return settings.bulk_sink_batch_size or (_MOST_AT_ONCE if in_bulk else _AT_ONCE)
 
 
 def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:

@@ -16,7 +16,13 @@ from workflows.run.bind.binding import LineageSource
 from workflows.run.publish._ddl_events import moments_of_targets, publish_events_of_shards
 from workflows.run.publish._written_keys import keys_of, without_keys
 from workflows.run.publish.dbt_project import DbtPublishing
-from workflows.run.publish.delivery import Publisher, PublishResult, published_states, unanswered_states
+from workflows.run.publish.delivery import (
+    Publisher,
+    PublishResult,
+    published_states,
+    requests_at_once,
+    unanswered_states,
+)
 from workflows.run.publish.query_records import LogQueries
 from workflows.run.publish.stale_edges import StaleEdgeRemoval
 from workflows.run.resolve.contributions import EdgeKey
@@ -265,7 +271,7 @@ class Publishing:
 
     def _publisher(self, targets: Collection[str]) -> Publisher:
         known = self.state.acknowledged_states(self._sink_name, targets)
-        chunk = self.config.sink.config.bulk_sink_batch_size
+        chunk = requests_at_once(self.config.sink.config, self.target.platform)
         elsewhere = self._elsewhere(targets)
         return Publisher(self.target.sink, known, self.acknowledge, self.acknowledge, chunk, self.options, elsewhere)
 

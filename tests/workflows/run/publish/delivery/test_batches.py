@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 
+from connectors.openmetadata.client import LINEAGE, Platform
+from connectors.openmetadata.http import Http
 from connectors.sink import TargetBatch, target_batches
+from connectors.sinks import sink_settings
 from ingestion.model.contributions import ColumnEvidence, Contribution, Producer, ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.lineage import Subtype, Transformation
 from ingestion.model.requests import EdgeSource, request_of
-from workflows.run.publish.delivery import chunks
+from workflows.run.publish.delivery import chunks, requests_at_once
 
 
 def batch(target: str, contributions: int) -> TargetBatch:
@@ -46,3 +51,19 @@ def test_contributions_to_wide_tables_go_in_more_calls() -> None:
     said = Contribution(Producer(ProducerKind.QUERY, "q"), EdgeSource.QUERY, "INSERT", wide)
     requests = [request_of(EntityReference("s", "table"), EntityReference(f"t{n}", "table"), [said]) for n in range(5)]
     assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 500)] == [2, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("sink", "config", "capabilities", "expected"),
+    [
+        pytest.param("metadata-rest", {}, [LINEAGE], 2_000, id="a catalog that files a call at once"),
+        pytest.param("metadata-rest", {}, [], 500, id="an OpenMetadata"),
+        pytest.param("metadata-rest", {"bulk_sink_batch_size": 7}, [LINEAGE], 7, id="as it is told"),
+        pytest.param("datahub-rest", {"server": "http://localhost"}, [LINEAGE], 500, id="another sink"),
+    ],
+)
+def test_where_a_catalog_files_a_call_at_once_more_go_together(
+    sink: str, config: dict[str, Any], capabilities: list[str], expected: int
+) -> None:
+    platform = Platform(cast(Http, None), "2.0.7", frozenset(capabilities))
+    assert requests_at_once(sink_settings(sink).model_validate(config), platform) == expected
