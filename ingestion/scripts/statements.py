@@ -25,7 +25,7 @@ from ingestion.parsing.tiers import ParseOutcome, ParseRequest, Tier
 from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
-from ingestion.statements.classification import BLOCKS
+from ingestion.statements.classification import BLOCKS, Classification
 from ingestion.statements.inner_queries import prepared_text
 from ingestion.statements.routines.bodies import (
     WrittenRows,
@@ -145,7 +145,8 @@ class ScriptStatement:
 
     `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
     `function`: the view as which a function is read, whose text it is. `calls`: the routine that it runs, and that the
-    script does not define: what that does is not known. `namespace`: where its names are looked for.
+    script does not define: what that does is not known. `namespace`: where its names are looked for. `found`: what its
+    text does, kept as many are split before the first is parsed.
     """
 
     line: int
@@ -155,6 +156,7 @@ class ScriptStatement:
     function: FunctionView | None = None
     calls: tuple[str, ...] = ()
     namespace: Namespace = field(default_factory=Namespace)
+    found: Classification | None = field(default=None, compare=False)
 
     @property
     def unread_call(self) -> str:
@@ -210,7 +212,7 @@ def script_statements(
             if step.problem or step.text or calls:
                 line, text, problem = _readable(statement, step, dialect)
                 at = column if step.text == statement.text else 0
-                yield ScriptStatement(line, text, problem, at, view, calls, namespace)
+                yield ScriptStatement(line, text, problem, at, view, calls, namespace, classify(text, dialect))
 
 
 def _sessions(
@@ -262,14 +264,15 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
         return ParseOutcome("", None, None, dead_reason=statement.problem)
     if statement.column and is_misspelt_definition(statement.text, dialect):
         return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
-    if _makes_no_relation(statement.text, dialect):
+    found = statement.found or classify(statement.text, dialect)
+    if _makes_no_relation(statement.text, dialect, found):
         return replace(parsed, symbolic=None, dead_reason=None)
     computes = statement.function is not None and not statement.function.reads
-    if parsed.dead_reason and (computes or _is_without_lineage(statement.text, dialect)):
+    if parsed.dead_reason and (computes or found.skip_reason in _WITHOUT_LINEAGE):
         return replace(parsed, dead_reason=None)
     if parsed.dead_reason == Templated.code and (template := template_in_quotes(statement.text, dialect)) is not None:
         return replace(parsed, dead_reason=f"{Templated.code}: {template.expression}")
-    if statement.column and not parsed.dead_reason and _is_no_statement(statement.text, dialect, parsed):
+    if statement.column and not parsed.dead_reason and _is_no_statement(found, parsed):
         return replace(parsed, symbolic=None, dead_reason=Outcome.UNKNOWN_VERB)
     if statement.function is not None and parsed.symbolic is not None:
         given = statement.function.given if parsed.tier is Tier.SQLGLOT else None
@@ -277,22 +280,21 @@ def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: D
     return parsed
 
 
-def _makes_no_relation(text: str, dialect: Dialect) -> bool:
+def _makes_no_relation(text: str, dialect: Dialect, found: Classification) -> bool:
     """Whether it makes something else, which parsers take for a table.
 
     CREATE BLOOMFILTER INDEX ON TABLE t makes no t, and CREATE DATABASE b CLONE a reads no table a.
     """
-    reason = classify(text, dialect).skip_reason
+    reason = found.skip_reason
     return reason is Outcome.INDEX or (reason is Outcome.DDL_OTHER and Code.of(text, dialect).word(0) == "create")
 
 
-def _is_no_statement(text: str, dialect: Dialect, parsed: ParseOutcome) -> bool:
+def _is_no_statement(found: Classification, parsed: ParseOutcome) -> bool:
     """Whether a text begins with no verb that is known, and says nothing.
 
     To sqlglot `selec a` is a name with an alias. No engine has run a script that is only read, as it has what stands
     in a log: a mistyped word is likelier here than a statement of which no parser knows.
     """
-    found = classify(text, dialect)
     if found.kind is not StatementKind.OTHER or found.skip_reason is not None or parsed.symbolic is None:
         return False
     lineage = loads(parsed.symbolic)
