@@ -136,8 +136,7 @@ class Walk(Generic[N, T]):
         return ways
 
 
-@dataclass(frozen=True, slots=True)
-class Way(Generic[N, T]):
+class Way(NamedTuple, Generic[N, T]):
     """The shortest of the strongest ways from a start to `node`."""
 
     node: N
@@ -201,12 +200,11 @@ class _Allowed(Generic[N, T]):
         self._is_allowed = is_allowed
         self.refused = False
 
-    def __call__(self, nodes: Sequence[N]) -> Iterator[Hop[N, T]]:
-        for hop in self._hops(nodes):
-            if self._is_allowed(hop):
-                yield hop
-            else:
-                self.refused = True
+    def __call__(self, nodes: Sequence[N]) -> list[Hop[N, T]]:
+        every = list(self._hops(nodes))
+        allowed = [hop for hop in every if self._is_allowed(hop)]
+        self.refused = self.refused or len(allowed) < len(every)
+        return allowed
 
 
 def tie_of(type_: str, *, certain: bool) -> str:
@@ -257,17 +255,17 @@ class EdgeIndex(Generic[E]):
         self._learn(wanted)
         return [edge for table in wanted for edge in self._known[table].edges]
 
-    def hops(self, nodes: Sequence[ColumnNode]) -> Iterator[Hop[ColumnNode, E]]:
+    def hops(self, nodes: Sequence[ColumnNode]) -> list[Hop[ColumnNode, E]]:
         """The hops out of each of the nodes."""
         self._learn(table for table, _ in nodes)
+        if self._rows:
+            return [hop for node in nodes for hop in self._rows_of(node)]
         known, upstream = self._known, self._upstream
-        for node in nodes:
-            if self._rows:
-                yield from self._rows_of(node)
-                continue
-            for edge in known[node[0]].meeting(node[1]):
-                end = edge.source if upstream else edge.target
-                yield Hop(node, end, edge.type if edge.certain else TABLE, edge)
+        return [
+            Hop(node, edge.source if upstream else edge.target, edge.type if edge.certain else TABLE, edge)
+            for node in nodes
+            for edge in known[node[0]].meeting(node[1])
+        ]
 
     def _rows_of(self, node: ColumnNode) -> Iterator[Hop[ColumnNode, E]]:
         table, path = node

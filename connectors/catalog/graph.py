@@ -63,12 +63,15 @@ class CatalogGraph:
     """Edges between columns, and between tables of which nothing more is known, at one moment; by ids of entities.
 
     What is read once is kept for the next walk. `truncated`: a walk ended at its budget. `judged`: with the verdict of
-    witnesses on each edge, as those that the moment leaves out by it always have.
+    witnesses on each edge, as those that the moment leaves out by it always have. `with_statements`:
+    with their texts and what ran them.
     """
 
-    def __init__(self, connection: Connection, moment: Moment = NOW, *, judged: bool = False) -> None:
+    def __init__(
+        self, connection: Connection, moment: Moment = NOW, *, judged: bool = False, with_statements: bool = True
+    ) -> None:
         self.truncated = False
-        self._reader = _EdgeReader(connection, moment, judged or moment.witnesses is not None)
+        self._reader = _EdgeReader(connection, moment, judged or moment.witnesses is not None, with_statements)
         self.upstream = EdgeIndex.of_tables(partial(self._reader.read, upstream=True), upstream=True)
         self.downstream = EdgeIndex.of_tables(partial(self._reader.read, upstream=False), upstream=False)
 
@@ -112,11 +115,14 @@ class _EdgeReader:
     connection: Connection
     moment: Moment
     judged: bool
+    with_statements: bool
     views: dict[Edge, list[ContributionView]] = field(default_factory=dict)
 
     def read(self, tables: list[str], *, upstream: bool) -> dict[str, _StoredEdges]:
         """The edges of some tables on one side of them, by table."""
-        found = reads.contributions_around(self.connection, tables, upstream=upstream, moment=self.moment)
+        found = reads.contributions_around(
+            self.connection, tables, upstream=upstream, moment=self.moment, with_statements=self.with_statements
+        )
         found = with_unseen(self.connection, found, self.moment)
         if self.judged:
             found = with_verdicts(self.connection, found, self.moment)
@@ -134,7 +140,8 @@ def is_unseen(edge: StoredEdge) -> bool:
 
 def unseen_on(way: StoredWay) -> Unseen | None:
     """What of a way is not seen any more: of several the one that ended first."""
-    return earliest_unseen(hop.edge.unseen for hop in way.hops if hop.edge.view.unseen)
+    apart = [hop.edge.unseen for hop in way.hops if hop.edge.view.unseen]
+    return earliest_unseen(apart) if apart else None
 
 
 class _StoredEdges:

@@ -97,7 +97,8 @@ def explore(
     walk.go(reach.upstream, upstream=True)
     walk.go(reach.downstream, upstream=False)
     inside = walk.inside
-    rows = any_rows_of(connection, inside)
+    rows = {row.id: row for row in roots}
+    rows |= any_rows_of(connection, inside - rows.keys())
     edges = _edges(connection, rows, window.moment, origins)
     neighbours = _hidden_neighbours(connection, inside, window.moment)
     usage = uses(connection, sorted(inside))

@@ -18,6 +18,7 @@ from sqlalchemy import (
     LargeBinary,
     Row,
     Select,
+    Subquery,
     and_,
     cast,
     func,
@@ -205,8 +206,15 @@ def picture(
     """
 
     def hop(frontier: set[str], upstream: bool) -> set[Edge]:  # noqa: FBT001 — a hop has a side
-        pairs = reads.neighbours(connection, frontier, upstream=upstream, moment=window.moment)
-        return pairs if beside is None else _first(connection, pairs, (upstream, beside), {})
+        if beside is None:
+            return reads.neighbours(connection, frontier, upstream=upstream, moment=window.moment)
+        hubs = reads.hubs(connection, frontier, beside, upstream=upstream, moment=window.moment)
+        pairs = reads.neighbours(connection, frontier - hubs, upstream=upstream, moment=window.moment)
+        for hub in hubs:  # in order where they are stored: there may be a hundred thousand
+            ends = _ends(hub, window.moment, upstream=upstream)
+            most_used = connection.scalars(_in_order(ends, beside).limit(beside))
+            pairs |= {(end, hub) if upstream else (hub, end) for end in most_used}
+        return pairs
 
     walked = _walk(connection, steps, limit, hop)
     return {**graph_document(connection, list(walked.inside), window), "roots": walked.roots, "truncated": walked.cut}
@@ -378,25 +386,39 @@ def neighbours(
 
 def _neighbours_at(connection: Connection, row: EntityRow, page: NeighbourPage, moment: Moment) -> Json:
     """The same of one moment, searched and put in order where they are stored: a hub has a hundred thousand."""
-    here, there = (
-        (intervals.c.to_id, intervals.c.from_id) if page.upstream else (intervals.c.from_id, intervals.c.to_id)
-    )
-    of_row = (here == row.id, there != row.id, moment.holds())
-    ends = select(there.label("id")).where(*of_row).distinct().subquery()
+    ends = _ends(row.id, moment, upstream=page.upstream, but=row.id)
     count: Json = {"total": connection.scalar(select(func.count()).select_from(ends)) or 0, "changed": 0}
     if page.words.strip():
         may = _NAMED.join_from(entities, ends, ends.c.id == entities.c.id).where(_may_have_words(page.words))
         having = _having_words(connection.execute(may).all(), page.words)
         return count | entity_page(connection, having, replace(page, words=""))
-    named = ends.join(entities, entities.c.id == ends.c.id)
-    use = func.coalesce(entity_activity.c.runs, 0).desc(), func.coalesce(entity_activity.c.readers, 0).desc()
     if page.order == NAME:
+        named = ends.join(entities, entities.c.id == ends.c.id)
         ordered = select(ends.c.id).select_from(named).order_by(entities.c.fqn)
     else:
-        used = named.outerjoin(entity_activity, entity_activity.c.entity_id == ends.c.id)
-        ordered = select(ends.c.id).select_from(used).order_by(*use, entities.c.fqn)
+        ordered = _in_order(ends, page.start + page.limit)
     listed = list(connection.scalars(ordered.limit(page.limit).offset(page.start)))
     return count | {"found": count["total"], "entities": _listed_entities(connection, listed, _NO_CHANGES)}
+
+
+def _ends(entity: str, moment: Moment, *, upstream: bool, but: str = "") -> Subquery:
+    """The ids of the neighbours of an entity on one side, without one."""
+    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+    return select(there.label("id")).where(here == entity, there != but, moment.holds()).distinct().subquery()
+
+
+def _in_order(ends: Subquery, most: int) -> Select[Any]:
+    """The most used of these ids, then by name; `most` and what is used as often as the last of them."""
+    columns = (entity_activity.c.runs, entity_activity.c.readers)
+    activity = ends.outerjoin(entity_activity, entity_activity.c.entity_id == ends.c.id)
+    counts = (func.coalesce(one, 0).label(one.name) for one in columns)
+    used = select(ends.c.id, *counts).select_from(activity).cte()
+    first = select(used).order_by(used.c.runs.desc(), used.c.readers.desc()).limit(most).subquery()
+    last = select(first).order_by(first.c.runs, first.c.readers).limit(1).subquery()
+    # names are looked up of those alone that may be among them
+    among = or_(used.c.runs > last.c.runs, and_(used.c.runs == last.c.runs, used.c.readers >= last.c.readers))
+    named = used.join(last, among).join(entities, entities.c.id == used.c.id)
+    return select(used.c.id).select_from(named).order_by(used.c.runs.desc(), used.c.readers.desc(), entities.c.fqn)
 
 
 def entity_page(

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from connectors.catalog.graph import CatalogGraph, StoredHop, StoredWay, unseen_on
+from connectors.catalog.graph import CatalogGraph, StoredWay, unseen_on
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.contracts import BoundContracts, PromisedName
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
@@ -29,8 +31,7 @@ _VIEWS = frozenset({"View", "MaterializedView"})
 _CUT = "the walk was cut short: ask of one column, or of what is nearer"
 
 
-@dataclass(frozen=True, slots=True)
-class ImpactHop:
+class ImpactHop(NamedTuple):
     """One step downstream by full names, and how it is made.
 
     `verdict`: who says so and who tells otherwise, None where one witness alone speaks of the target.
@@ -51,8 +52,7 @@ class ImpactHop:
         return written | (self.verdict.to_json() if self.verdict is not None else {})
 
 
-@dataclass(frozen=True, slots=True)
-class ReachedNode:
+class ReachedNode(NamedTuple):
     """Something downstream, and the shortest of the strongest ways there: an entity, or by its full name a `column`.
 
     `strength` is that of the weakest hop. `unseen`: every way there has one that was not seen since a newer one came.
@@ -213,51 +213,70 @@ def impact_in_file(file: Path, name: str, when: When, contracts: Path | None = N
 
 def impact(connection: Connection, start: ColumnNode, span: Window) -> Answer[Impact]:
     """The same of the node `start` of an open catalog, as it is within the window `span`."""
-    graph = CatalogGraph(connection, span.moment, judged=True)
+    graph = CatalogGraph(connection, span.moment, judged=True, with_statements=False)
     ways = graph.reached_from(start)
     rows = any_rows_of(connection, {start[0]} | {way.node[0] for way in ways})
-    hops = {key: _impact_hop(hop, rows) for key, hop in {id(hop): hop for way in ways for hop in way.hops}.items()}
-    labels = {key: _labels(row) for key, row in rows.items()}
-    reached = (_reached_node(way, rows[way.node[0]], hops, labels[way.node[0]]) for way in ways)
-    found = Impact(_name(start, rows), tuple(sorted(reached, key=lambda one: one.unseen is not None)), span)
+    labelled = {key: _read_labels(row) for key, row in rows.items()}
+    names = _NodeNames(labelled)
+    hops: dict[int, ImpactHop] = {}
+    for way in ways:
+        for hop in reversed(way.hops):
+            if id(hop) in hops:  # then those before it are known too: a walk goes to each node by one way
+                break
+            how = hop.strength, hop.edge.subtype, hop.edge.expression
+            hops[id(hop)] = ImpactHop(names[hop.start], names[hop.end], *how, hop.edge.verdict)
+    reached = (_reached_node(way, labelled[way.node[0]], names[way.node], hops) for way in ways)
+    found = Impact(names[start], tuple(sorted(reached, key=lambda one: one.unseen is not None)), span)
     return Answer(found, (_CUT,) if graph.truncated else ())
 
 
-def _impact_hop(hop: StoredHop, rows: Mapping[str, EntityRow]) -> ImpactHop:
-    source, target = _name(hop.start, rows), _name(hop.end, rows)
-    return ImpactHop(source, target, hop.strength, hop.edge.subtype, hop.edge.expression, hop.edge.verdict)
+class _LabelledEntity(NamedTuple):
+    """An entity, who owns it, and the tags of it (at None) and of its columns by their paths."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """Who owns an entity, and the tags of it (at None) and of its columns by their paths."""
-
-    owners: tuple[str, ...]
-    tags: Mapping[str | None, tuple[str, ...]]
+    id: str
+    kind: str
+    name: str
     is_view: bool
+    owners: tuple[str, ...] = ()
+    tags: Mapping[str | None, tuple[str, ...]] = MappingProxyType({})
 
 
-def _labels(row: EntityRow) -> _Labels:
-    is_view = row.table_type in _VIEWS
+def _read_labels(row: EntityRow) -> _LabelledEntity:
+    bare = _LabelledEntity(row.id, row.type, row.fqn, row.table_type in _VIEWS)
     if not has_labels(row.document):
-        return _Labels((), {}, is_view)
+        return bare
     document = loads(row.document)
     columns = walk(of_document(document))
     tags: dict[str | None, tuple[str, ...]] = {path: tags_in(column) for path, _position, column in columns}
     tags[None] = tags_in(document)
-    return _Labels(owners_in(document), tags, is_view)
+    return bare._replace(owners=owners_in(document), tags=tags)
 
 
-def _reached_node(way: StoredWay, row: EntityRow, hops: Mapping[int, ImpactHop], labels: _Labels) -> ReachedNode:
+class _NodeNames(dict[ColumnNode, str]):
+    """What people read of each node, made when it is asked for."""
+
+    def __init__(self, labelled: Mapping[str, _LabelledEntity]) -> None:
+        self._entities = labelled
+
+    def __missing__(self, node: ColumnNode) -> str:
+        entity = self._entities[node[0]]
+        name = self[node] = shown_name(entity.kind, entity.name, node[1])
+        return name
+
+
+def _reached_node(way: StoredWay, entity: _LabelledEntity, name: str, hops: Mapping[int, ImpactHop]) -> ReachedNode:
     path = way.node[1]
-    column = shown_name(row.type, row.fqn, path) if path is not None else ""
-    reached_by = tuple(hops[id(hop)] for hop in way.hops)
-    whole = labels.tags.get(None, ())
-    tags = labels.tags.get(path, ()), whole if path is not None else ()
-    known = unseen_on(way), labels.owners, *tags, labels.is_view
-    return ReachedNode(row.id, row.type, row.fqn, column, way.strength, reached_by, *known)
-
-
-def _name(node: ColumnNode, rows: Mapping[str, EntityRow]) -> str:
-    row = rows[node[0]]
-    return shown_name(row.type, row.fqn, node[1])
+    whole = entity.tags.get(None, ())
+    return ReachedNode(
+        entity.id,
+        entity.kind,
+        entity.name,
+        name if path is not None else "",
+        way.strength,
+        tuple([hops[id(hop)] for hop in way.hops]),
+        unseen_on(way),
+        entity.owners,
+        entity.tags.get(path, ()),
+        whole if path is not None else (),
+        entity.is_view,
+    )

@@ -55,6 +55,8 @@ _MARKS = ('"tagFQN"', '"owners"')
 _LABEL_INDEXES = (
     # of a table's events those that say it appeared are one in fifty
     "create index if not exists attributes_exists on attributes (entity_id, at, value) where name = 'exists'",
+    # each question looks for the newest of all
+    "create index if not exists entity_activity_last_written on entity_activity (last_written)",
 )
 
 PRODUCER = "producer"

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from sqlalchemy import Connection
 
 from connectors.catalog.graph import CatalogGraph
-from connectors.catalog.picture.neighbourhood import graph_document
+from connectors.catalog.picture.neighbourhood import NeighbourPage, graph_document, neighbours
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.diff import diff
 from connectors.catalog.questions.explain import explain
@@ -29,6 +29,8 @@ from connectors.catalog.questions.tables import LocalTables
 from connectors.catalog.questions.why.ranking import UpstreamPaths
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.store.database import now_millis
+from connectors.catalog.store.entities.entities import any_rows_of
+from connectors.catalog.store.indexes import most_used
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import NOW
 from connectors.catalog.store.lineage.window import window
@@ -244,6 +246,14 @@ def test_what_is_read_alone_is_what_all_of_it_has_of_it(made: MadeCatalog, edges
             pairs = reads.neighbours(connection, some, upstream=upstream)
             outside = Counter(pair[upstream] for pair in pairs if pair[not upstream] not in some)
             assert reads.count_neighbours(connection, some, upstream=upstream) == outside
+            ends = {one: {pair[not upstream] for pair in pairs if pair[upstream] == one} for one in some}
+            for most in (1, 2):
+                hubs = reads.hubs(connection, some, most, upstream=upstream)
+                assert hubs == {one for one, others in ends.items() if len(others) > most}
+                for row in any_rows_of(connection, some).values():
+                    page = neighbours(connection, row, NeighbourPage(upstream, limit=most), span)
+                    listed = [one["entity"]["id"] for one in page["entities"]]
+                    assert listed == most_used(connection, ends[row.id] - {row.id}, most)
 
 
 CHAIN = [MadeEdge((one, "x"), (other, "x"), DIRECT) for one, other in pairwise(TABLES)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, exists, func, null, or_, select
 
 from connectors.catalog.store.entities import columns as columns_of
 from connectors.catalog.store.entities import name_events
@@ -136,13 +136,14 @@ class Seen:
 
 
 @lru_cache(maxsize=64)  # a walk reads each level by the same statement: to make one takes as long as to run it
-def _reading(where: ColumnElement[bool], moment: Moment) -> Select[Any]:
+def _reading(where: ColumnElement[bool], moment: Moment, *, with_statements: bool) -> Select[Any]:
     first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
     columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
     last_seen = moment.last_seen().label("seen_then")
     order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, last_seen.desc(), versions.c.digest)
-    reading = select(*columns, *subject, intervals.c.start, last_seen, JOBS).select_from(dated_contributions)
+    jobs = JOBS if with_statements else null()
+    reading = select(*columns, *subject, intervals.c.start, last_seen, jobs).select_from(dated_contributions)
     return reading.where(and_(where, moment.holds())).order_by(*order)
 
 
@@ -155,13 +156,18 @@ def read_contributions(
     where: ColumnElement[bool],
     moment: Moment = NOW,
     bound: Mapping[str, str] = _NOTHING_BOUND,
+    *,
+    with_statements: bool = True,
 ) -> list[ContributionView]:
     """Everything in force at `moment` where the intervals match, in an order that does not change.
 
-    `bound` are the values of the condition's parameters.
+    `bound` are the values of the condition's parameters. `with_statements`: with their texts and what ran them.
     """
-    rows: Sequence[Any] = connection.execute(_reading(where, moment), bound).all()
-    contents = contents_of(connection, [row[_CONTENT] for row in rows])
+    rows: Sequence[Any] = connection.execute(_reading(where, moment, with_statements=with_statements), bound).all()
+    documents = [row[_CONTENT] for row in rows]
+    contents = (
+        contents_of(connection, documents) if with_statements else [StoredContent(one, None) for one in documents]
+    )
     found = [_view(row, content) for row, content in zip(rows, contents, strict=True)]
     events = columns_of.column_events_of(connection, {end for one in found for end in (*one.edge, *one.first_edge)})
     if events:
@@ -233,12 +239,18 @@ def contributions_between(connection: Connection, edge: tuple[str, str]) -> list
 
 
 def contributions_around(
-    connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
+    connection: Connection,
+    entities: Iterable[str],
+    *,
+    upstream: bool,
+    moment: Moment = NOW,
+    with_statements: bool = True,
 ) -> dict[tuple[str, str], list[ContributionView]]:
-    """What is said about the edges into (upstream) or out of `entities`, by edge."""
+    """What is said about the edges into (upstream) or out of `entities`, by edge, with the statements or without."""
+    where = _INTO if upstream else _OUT_OF
     found: dict[tuple[str, str], list[ContributionView]] = defaultdict(list)
     for some in thousands_of(sorted(set(entities))):
-        for one in read_contributions(connection, _INTO if upstream else _OUT_OF, moment, bind_ids(some)):
+        for one in read_contributions(connection, where, moment, bind_ids(some), with_statements=with_statements):
             found[one.edge].append(one)
     return found
 
@@ -272,6 +284,25 @@ def neighbours(
 def _pairs(moment: Moment, *, upstream: bool) -> Select[Any]:
     pairs = select(intervals.c.from_id, intervals.c.to_id)
     return pairs.where(_INTO if upstream else _OUT_OF, moment.holds()).distinct()
+
+
+def hubs(
+    connection: Connection, entities: Collection[str], most: int, *, upstream: bool, moment: Moment = NOW
+) -> set[str]:
+    """Those of `entities` that have more neighbours on one side than `most`, which are not counted further."""
+    statement = _is_hub(moment, upstream=upstream)
+    found: set[str] = set()
+    for some in thousands_of(sorted(entities)):
+        found.update(row[0] for row in connection.execute(statement, bind_ids(some) | {"most": most}).all())
+    return found
+
+
+@lru_cache(maxsize=64)
+def _is_hub(moment: Moment, *, upstream: bool) -> Select[Any]:
+    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+    one = func.json_each(bindparam("ids")).table_valued("value")
+    ends = select(there).where(here == one.c.value, moment.holds()).distinct().correlate(one)
+    return select(one.c.value).where(exists(ends.offset(bindparam("most")).limit(1)))
 
 
 def count_neighbours(
