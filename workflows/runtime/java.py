@@ -37,6 +37,11 @@ _MOST_USED = (
 _SUBMIT_OPTIONS, _ARCHIVE_OPTION = "SPARK_SUBMIT_OPTS", "SharedArchiveFile"
 _QUIET = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
+UNVERIFIED = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+"""The options with which a JVM takes classes as they are: to verify those that Spark loads is a seventh of its start,
+and they come from the jars that Spark's own scripts run. Those of an archive were verified when it was made.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Java:

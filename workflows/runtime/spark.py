@@ -27,7 +27,15 @@ from connectors.scratch import scratch_folder
 from ingestion import errors
 from ingestion.errors import ConfigError, LineageError, SparkLost
 from workflows.config import SparkSettings
-from workflows.runtime.java import Java, archive_file, find_java, has_own_classes, most_used_first, options_to_use
+from workflows.runtime.java import (
+    UNVERIFIED,
+    Java,
+    archive_file,
+    find_java,
+    has_own_classes,
+    most_used_first,
+    options_to_use,
+)
 from workflows.runtime.logs import quiet_py4j
 from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark_kinds import (
@@ -417,7 +425,7 @@ def spark_conf(settings: SparkSettings, java: Java) -> dict[str, str]:
     defaults = {**_DEFAULTS}
     if is_one_machine(settings.master):
         archive = options_to_use(archive_file(java))
-        defaults |= {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive}".strip()}
+        defaults |= {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive or UNVERIFIED}"}
         if not archive and not has_own_classes(_spark_home()):
             defaults[CLASS_PATH] = most_used_first(_spark_home() / "jars")
     if not is_one_process(settings.master):

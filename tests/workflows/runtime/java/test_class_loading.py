@@ -13,7 +13,7 @@ import pytest
 from tests.support.catalog_contents import REPOSITORY
 from tests.support.class_archive import OPTIONS
 from workflows.config import SparkSettings
-from workflows.runtime.java import Java, most_used_first
+from workflows.runtime.java import UNVERIFIED, Java, archive_file, most_used_first
 from workflows.runtime.spark import spark_conf
 
 JARS = Path(pyspark.__file__).parent / "jars"
@@ -58,6 +58,18 @@ def test_a_class_path_of_spark_s_own_settings_stays_what_it_is(tmp_path: Path, m
     assert spark_conf(SparkSettings(conf={key: "mine.jar"}), java)[key] == "mine.jar"
     (tmp_path / "spark-defaults.conf").write_text(f"{key} /opt/jdbc.jar\n")
     assert key not in spark_conf(SparkSettings(), java)
+
+
+def test_classes_are_verified_when_they_are_archived_and_not_by_each_jvm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    key, java = "spark.driver.defaultJavaOptions", Java(Path("java"), 17)
+    assert UNVERIFIED in spark_conf(SparkSettings(), java)[key]
+    assert UNVERIFIED not in spark_conf(SparkSettings(conf={key: "-Da=b"}), java)[key]
+    archive_file(java).parent.mkdir(parents=True)
+    archive_file(java).touch()
+    assert UNVERIFIED not in spark_conf(SparkSettings(), java)[key]
 
 
 def test_a_jvm_without_an_archive_of_classes_has_them_first(tmp_path: Path) -> None:
