@@ -4,12 +4,13 @@ none.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Lock
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
+
+from cachetools import LRUCache
 
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.model.entities import TableEntity
@@ -93,28 +94,6 @@ class EntitySearch(Protocol):
         """Containers, external tables and topics that lie exactly there, however the path's scheme is written."""
 
 
-class _Latest(Generic[Key, Value]):
-    """The values that were kept or asked for last, at most so many."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[Key, Value] = OrderedDict()
-
-    def __contains__(self, key: Key) -> bool:
-        return key in self._values
-
-    def __getitem__(self, key: Key) -> Value:
-        self._values.move_to_end(key)
-        return self._values[key]
-
-    def keep(self, key: Key, value: Value) -> None:
-        """Keeps a value, and forgets the one that was not asked for the longest where there are too many."""
-        self._values[key] = value
-        self._values.move_to_end(key)
-        if len(self._values) > self._most:
-            self._values.popitem(last=False)
-
-
 class _RememberedSearch:
     """An EntitySearch that is asked each thing once, as long as the last 1,000 answers hold it.
 
@@ -123,10 +102,10 @@ class _RememberedSearch:
 
     def __init__(self, search: EntitySearch) -> None:
         self._search = search
-        self._hits: _Latest[tuple[str, PartialName], Hits] = _Latest(REMEMBERED)
-        self._misses: _Latest[tuple[str, PartialName], Hits] = _Latest(_REMEMBERED_MISSES)
-        self._entities: _Latest[str, TableEntity | None] = _Latest(REMEMBERED)
-        self._paths: _Latest[str, tuple[TableEntity, ...]] = _Latest(REMEMBERED)
+        self._hits: LRUCache[tuple[str, PartialName], Hits] = LRUCache(REMEMBERED)
+        self._misses: LRUCache[tuple[str, PartialName], Hits] = LRUCache(_REMEMBERED_MISSES)
+        self._entities: LRUCache[str, TableEntity | None] = LRUCache(REMEMBERED)
+        self._paths: LRUCache[str, tuple[TableEntity, ...]] = LRUCache(REMEMBERED)
         self._lock = Lock()
         self._field_searches = self._fqn_lookups = self._bulk_lookups = self._remembered = 0
 
@@ -193,22 +172,19 @@ class _RememberedSearch:
     def _remembered_hits(self, service: str, name: PartialName) -> Hits | None:
         key = service, name
         with self._lock:
-            for known in (self._misses, self._hits):
-                if key in known:
-                    return known[key]
-        return None
+            return self._misses.get(key) or self._hits.get(key)
 
     def _remember_hits(self, service: str, name: PartialName, hits: Hits) -> None:
         self._remember(self._misses if hits.current and not hits.fqns else self._hits, (service, name), hits)
 
-    def _remembered_in(self, cache: _Latest[Key, Value], key: Key) -> tuple[Value] | None:
+    def _remembered_in(self, cache: LRUCache[Key, Value], key: Key) -> tuple[Value] | None:
         """The value in a tuple of one (it may itself be None); None when nothing is remembered."""
         with self._lock:
             return (cache[key],) if key in cache else None
 
-    def _remember(self, cache: _Latest[Key, Value], key: Key, value: Value) -> None:
+    def _remember(self, cache: LRUCache[Key, Value], key: Key, value: Value) -> None:
         with self._lock:
-            cache.keep(key, value)
+            cache[key] = value
 
     def _count(self, field_searches: int = 0, fqn_lookups: int = 0, bulk_lookups: int = 0, remembered: int = 0) -> None:
         with self._lock:
