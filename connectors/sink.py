@@ -61,6 +61,11 @@ class TargetBatch:
         """What the contributions say of columns."""
         return sum(len(one.columns) for request in self.requests for one in request.contributions)
 
+    @property
+    def characters(self) -> int:
+        """Of its statements, each once."""
+        return sum(map(len, {one.sql_query or "" for request in self.requests for one in request.contributions}))
+
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:

@@ -63,8 +63,8 @@ class CatalogGraph:
     """Edges between columns, and between tables of which nothing more is known, at one moment; by ids of entities.
 
     What is read once is kept for the next walk. `truncated`: a walk ended at its budget. `judged`: with the verdict of
-    witnesses on each edge, as those that the moment leaves out by it always have. `with_statements`:
-    with their texts and what ran them.
+    witnesses on each edge, as those that the moment leaves out by it always have. `with_statements`: with their texts
+    and what ran them.
     """
 
     def __init__(

@@ -236,13 +236,13 @@ def _lines_of(block: bytes, number: int, beginnings: tuple[bytes, ...]) -> Gener
     """The chosen lines of a block whose first follows line `number`; gives the number of its last."""
     lines = block.split(b"\n")
     lines.pop()  # what follows the last line break
-    for number, line in enumerate(lines, number + 1):  # noqa: B020
+    for own, line in enumerate(lines, number + 1):
         if line.startswith(beginnings):
-            if line.startswith(CHOSEN) and (found := _choose(number, line)) is not None:
+            if line.startswith(CHOSEN) and (found := _choose(own, line)) is not None:
                 yield found
         elif line and line[:1] != b"{":
-            yield EventLine(number, PROBLEM, problem=NO_EVENT)
-    return number
+            yield EventLine(own, PROBLEM, problem=NO_EVENT)
+    return number + len(lines)
 
 
 def _last_line(number: int, line: bytes) -> Iterator[EventLine]:

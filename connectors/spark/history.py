@@ -170,7 +170,8 @@ def _weight(file: EventLogFile) -> int:
 
 def _pack(groups: list[list[EventLogFile]], parallelism: int) -> list[list[EventLogFile]]:
     """Groups of files packed into tasks of about equal size, the largest first, in no fewer than cores allow."""
-    weights = [sum(_weight(file) for file in files) for files in groups]
+    # what a history server has tells no size: each counts, that not all of them come to one task
+    weights = [max(1, sum(_weight(file) for file in files)) for files in groups]
     count = min(max(parallelism, -(-sum(weights) // TASK_BYTES)), len(groups))
     packs: list[list[EventLogFile]] = [[] for _ in range(count)]
     loads = [0] * count

@@ -518,15 +518,12 @@ def log_of(
 
 
 def bound_lineage(
-    symbolic: Symbolic, schemas: Mapping[TableName, Schema | None], known: dict[object, StatementLineage] | None
+    symbolic: Symbolic, schemas: Mapping[TableName, Schema | None], known: dict[object, StatementLineage]
 ) -> StatementLineage:
     """What a statement says that finds these `schemas`: runs of one over the same are analysed once.
 
-    `known` keeps what was analysed, by the statement's identity: it must not outlive the statements. None: it has but
-    one run.
+    `known` keeps what was analysed, by the statement's identity: it must not outlive the statements.
     """
-    if known is None:
-        return analyze(symbolic, schemas.get)
     key = id(symbolic), tuple(sorted((name.parts, name.kind, schema) for name, schema in schemas.items()))
     if key not in known:
         known[key] = analyze(symbolic, schemas.get)
@@ -558,9 +555,12 @@ class _Binder:
         symbolic = occurrence.symbolic
         schemas = self.schemas.read_by(number, occurrence.order)
         unbound = None if any(schemas.values()) else self._timeline.unbound.get(id(symbolic))
-        # of what ran in one way there is nothing to remember, and the key of it is all columns of its tables
-        known = self._analysed if self._runs[id(symbolic)] > 1 else None
-        lineage = unbound or bound_lineage(symbolic, schemas, known)
+        if unbound is not None:
+            lineage = unbound
+        elif self._runs[id(symbolic)] > 1:
+            lineage = bound_lineage(symbolic, schemas, self._analysed)
+        else:  # nothing to remember, and the key of it would be all columns of its tables
+            lineage = analyze(symbolic, schemas.get)
         shown = shown_columns(lineage, symbolic)
         self.schemas.note(number, occurrence.order, shown)
         meaning = self._timeline.meanings[number]

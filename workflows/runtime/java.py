@@ -39,8 +39,11 @@ _QUIET = "-XX:+IgnoreUnrecognizedVMOptions -Xlog:cds=off -Xlog:cds+dynamic=off -
 
 UNVERIFIED = "-XX:+IgnoreUnrecognizedVMOptions -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 """The options with which a JVM takes classes as they are: to verify those that Spark loads is a seventh of its start,
-and they come from the jars that Spark's own scripts run. Those of an archive were verified when it was made.
+and they come from the jars that Spark's own scripts run. Where jars of others are added, all are verified; those of an
+archive were when it was made.
 """
+OTHERS_JARS = frozenset({"spark.jars", "spark.jars.packages", "spark.driver.extraClassPath"})
+"""The settings of Spark by which jars of others come to its driver."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from ingestion import errors
 from ingestion.errors import ConfigError, LineageError, SparkLost
 from workflows.config import SparkSettings
 from workflows.runtime.java import (
+    OTHERS_JARS,
     UNVERIFIED,
     Java,
     archive_file,
@@ -425,8 +426,10 @@ def spark_conf(settings: SparkSettings, java: Java) -> dict[str, str]:
     defaults = {**_DEFAULTS}
     if is_one_machine(settings.master):
         archive = options_to_use(archive_file(java))
-        defaults |= {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {archive or UNVERIFIED}"}
-        if not archive and not has_own_classes(_spark_home()):
+        own_classes = has_own_classes(_spark_home())
+        options = archive or ("" if own_classes or OTHERS_JARS & settings.conf.keys() else UNVERIFIED)
+        defaults |= {**_LOCAL_DEFAULTS, _JAVA_OPTIONS: f"{_LOCAL_DEFAULTS[_JAVA_OPTIONS]} {options}".strip()}
+        if not archive and not own_classes:
             defaults[CLASS_PATH] = most_used_first(_spark_home() / "jars")
     if not is_one_process(settings.master):
         defaults |= _CLUSTER_DEFAULTS

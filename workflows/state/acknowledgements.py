@@ -13,6 +13,8 @@ from connectors.sink import NOT_OURS
 from workflows.state.store import VALUES_AT_ONCE, acknowledged, put_rows, written_edges
 
 _NOBODY = json.dumps([])
+_ACKNOWLEDGED = ("workflow", "sink", "target", "kind", "digest", "digests")
+_WRITTEN_EDGE = ("workflow", "sink", "target", "source", "receipt", "producers")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -170,6 +172,7 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
     put_rows(
         connection,
         acknowledged,
+        _ACKNOWLEDGED,
         [
             (workflow, sink, target, one.kind, one.digest, json.dumps([_entry(*pair) for pair in one.digests.items()]))
             for target, one in given
@@ -181,6 +184,7 @@ def acknowledge(connection: Connection, workflow: str, sink: str, done: Mapping[
     put_rows(
         connection,
         written_edges,
+        _WRITTEN_EDGE,
         [
             (workflow, sink, target, source, edge.receipt, _producers_text(edge))
             for target, one in given

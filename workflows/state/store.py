@@ -340,20 +340,22 @@ class StateStore:
             raise
 
 
-def put_rows(connection: Connection, table: Table, rows: Sequence[tuple[object, ...]]) -> None:
-    """Keeps `rows`, each with a value for each column of a table, in place of those that have the same key.
+def put_rows(
+    connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[object, ...]]
+) -> None:
+    """Keeps `rows`, each with a value for each of the `columns`, in place of those of a table that have the same key.
 
     They are given to the driver itself: SQLAlchemy takes each row apart by the names of its columns, which costs more
     than storing it.
     """
     if rows:
-        connection.exec_driver_sql(_put_statement(table, connection.dialect), list(rows))
+        connection.exec_driver_sql(_put_statement(table, columns, connection.dialect), list(rows))
 
 
 @lru_cache(maxsize=64)
-def _put_statement(table: Table, dialect: Dialect) -> str:
+def _put_statement(table: Table, columns: tuple[str, ...], dialect: Dialect) -> str:
     """`insert into t (k, a) values (?, ?) on conflict (k) do update set a = excluded.a`."""
-    quoted = {column.name: dialect.identifier_preparer.quote(column.name) for column in table.columns}
+    quoted = {name: dialect.identifier_preparer.quote(table.c[name].name) for name in columns}
     keys = {column.name for column in table.primary_key}
     marks = ", ".join(["?" if dialect.paramstyle == "qmark" else "%s"] * len(quoted))
     news = ", ".join(f"{name} = excluded.{name}" for key, name in quoted.items() if key not in keys)

@@ -17,6 +17,7 @@ from workflows.state.store import put_rows, templates
 
 _TEMPLATES_AT_ONCE = 200
 _KEY = ("workflow", "fingerprint", "dialect")
+_COLUMNS = (*_KEY, "version", "tier", "symbolic", "masked", "dead", "timed_out", "limits")
 _FORGET = delete(templates).where(*(templates.c[name] == bindparam(f"of_{name}") for name in _KEY))
 
 
@@ -41,7 +42,9 @@ def remember_templates(
     keys, limits = sorted(by_key), settings.to_json()
     for start in range(0, len(keys), _TEMPLATES_AT_ONCE):
         some = keys[start : start + _TEMPLATES_AT_ONCE]
-        put_rows(connection, templates, [_values(workflow, by_key[key], limits, settings.version) for key in some])
+        put_rows(
+            connection, templates, _COLUMNS, [_values(workflow, by_key[key], limits, settings.version) for key in some]
+        )
 
 
 def remembered_templates(
@@ -70,7 +73,7 @@ def forget_templates(connection: Connection, workflow: str, kept: Iterable[Templ
 
 
 def _values(workflow: str, template: ParsedTemplate, limits: str, version: str) -> tuple[object, ...]:
-    """As the columns of their table are ordered."""
+    """Those of _COLUMNS."""
     return (
         workflow,
         template.fingerprint,

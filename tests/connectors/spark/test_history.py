@@ -16,6 +16,7 @@ import pytest
 import requests
 import zstandard
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from connectors.records import RECORD_SCHEMA
 from connectors.spark._event_logs import SparkHistoryOptions, list_history
@@ -227,6 +228,15 @@ def test_a_history_server_gives_what_its_directory_gives(spark: SparkSession, hi
     assert comparable(served) == comparable(direct)
     identifiers = [row["source_id"] for row in served]
     assert len(set(identifiers)) == len(identifiers)
+
+
+def test_the_applications_of_a_server_are_read_by_all_cores(
+    spark: SparkSession, history_server: tuple[str, Path]
+) -> None:
+    """It tells no size of theirs."""
+    records = read_spark_history(spark, SparkHistoryOptions(history_server=history_server[0]))
+    tasks = records.select(F.spark_partition_id()).distinct().count()
+    assert tasks == min(3, spark.sparkContext.defaultParallelism) > 1
 
 
 def test_the_servers_sql_pages_say_what_they_lose_and_give_the_same_writes(

@@ -91,7 +91,8 @@ def start_event(plan: str, *locations: str) -> str:
         "time": 1,
     }
     (line,) = event_lines([json.dumps(event, separators=(",", ":")).encode() + b"\n"])
-    return str(json.loads(line.json)["physicalPlanDescription"])
+    assert line.event is not None
+    return str(line.event["physicalPlanDescription"])
 
 
 def test_the_paths_that_a_plan_leaves_out_are_found_in_the_tree_of_metrics() -> None:

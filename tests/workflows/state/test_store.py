@@ -67,10 +67,12 @@ def test_a_failed_transaction_leaves_nothing(store: StateStore) -> None:
 
 
 def test_rows_take_the_place_of_those_with_the_same_key_and_of_no_others(store: StateStore) -> None:
+    columns = ("workflow", "id", "user", "runs", "last")
     with store.write() as connection:
         for uses in ([("w", "1", "ann", 1, None), ("w", "1", "bob", 2, 0.5), ("w", "2", "ann", 3, 1.5)], []):
-            put_rows(connection, schema.log_query_uses, uses)
-        put_rows(connection, schema.log_query_uses, [("w", "1", "bob", 5, None), ("v", "1", "bob", 7, 2.5)])
+            put_rows(connection, schema.log_query_uses, columns, uses)
+        replaced = [("w", "1", "bob", 5, None), ("v", "1", "bob", 7, 2.5)]
+        put_rows(connection, schema.log_query_uses, columns, replaced)
         found = connection.execute(select(schema.log_query_uses).order_by(*schema.log_query_uses.primary_key)).all()
     assert [tuple(row) for row in found] == [
         ("v", "1", "bob", 7, 2.5),

@@ -29,7 +29,10 @@ from workflows.state.acknowledgements import (
 
 _MOST_COLUMNS = 50_000
 """That contributions of one call speak of."""
-_AT_ONCE = 500
+_MOST_CHARACTERS = 8_000_000
+"""Of the statements in one call: a catalog takes bodies of 64 MB, and counts the commas in them."""
+_AT_ONCE, _AT_ONCE_IN_BULK = 500, 2_000
+"""Contributions in one call, where nothing is configured."""
 _MOST_AT_ONCE = 2_000
 """Requests into one target in one call: 16,000 of them, of one UNION, took up to 7 s, in which no signal was heard."""
 
@@ -40,28 +43,27 @@ _MOST_AT_ONCE = 2_000
 def requests_at_once(settings: SinkSettings, platform: Platform) -> int:
     """How many go in one call.
 
-    To a catalog that files a call in one transaction, as many as a signal may wait for: it writes a page of its
-    indexes once for all of them. 2,000 took a sixth less processor time than four times 500.
+    A catalog that files a call in one transaction writes a page of its indexes once for all of them: 2,000 took a sixth
+    less processor time than four times 500.
     """
     in_bulk = settings.writes_to_catalog and LINEAGE in platform.capabilities
-    return settings.bulk_sink_batch_size or (_MOST_AT_ONCE if in_bulk else _AT_ONCE)
+    return settings.bulk_sink_batch_size or (_AT_ONCE_IN_BULK if in_bulk else _AT_ONCE)
 
 
 def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBatch]]:
     """The batches, in their order, in lists of at most `size` contributions; one that is larger is alone.
 
-    Of wide tables fewer go together: what a target works on for a minute, it may not answer in time.
+    Of wide tables fewer go together, since what a target works on for a minute it may not answer in time, and of long
+    statements, since it takes no body of any size.
     """
     chunk: list[TargetBatch] = []
-    held = columns = 0
+    held = columns = characters = 0
     for batch in batches:
-        width = batch.columns
-        if chunk and (held + batch.size > size or columns + width > _MOST_COLUMNS):
+        held, columns, characters = held + batch.size, columns + batch.columns, characters + batch.characters
+        if chunk and (held > size or columns > _MOST_COLUMNS or characters > _MOST_CHARACTERS):
             yield chunk
-            chunk, held, columns = [], 0, 0
+            chunk, held, columns, characters = [], batch.size, batch.columns, batch.characters
         chunk.append(batch)
-        held += batch.size
-        columns += width
     if chunk:
         yield chunk
 
@@ -87,7 +89,7 @@ def published_state(batch: TargetBatch) -> PublishedState:
     texts: dict[str, str] = {}
     digests: dict[ContributionKey, list[_SourcedContribution]] = {}
     for request in batch.requests:
-        contents_of_request = ["{}"]  # where a request said something beside its contributions: earlier digests have it
+        contents_of_request: list[str] = []
         for contribution in request.contributions:
             one = _SourcedContribution.of(request.from_entity.id, contribution, texts)
             digests.setdefault(key_of(contribution), []).append(one)

@@ -44,9 +44,10 @@ JOBS = (
 """What ran a contribution, as `jobs_in` reads it."""
 
 _INTO, _OUT_OF = intervals.c.to_id.in_(IDS), intervals.c.from_id.in_(IDS)
+"""The edges into the entities that are given, and those out of them."""
 # as an expression: one place in the index for each entity, not one for each two
 _BETWEEN = and_(_INTO, intervals.c.from_id.concat("").in_(ids_bound_as(_INSIDE)))
-"""The edges into and out of the entities that are given, and those that both begin and end there."""
+"""Those that both begin and end there."""
 _TEXTS = select(statement_texts.c.digest, statement_texts.c.text).where(statement_texts.c.digest.in_(IDS))
 VerdictKey = tuple[str | None, str | None, str]
 """Of an edge between two entities: the path of its source and of its target, and its type."""
@@ -135,7 +136,6 @@ class Seen:
     count: int
 
 
-@lru_cache(maxsize=64)  # a walk reads each level by the same statement: to make one takes as long as to run it
 def _reading(where: ColumnElement[bool], moment: Moment, *, with_statements: bool) -> Select[Any]:
     first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
     columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
@@ -147,8 +147,11 @@ def _reading(where: ColumnElement[bool], moment: Moment, *, with_statements: boo
     return reading.where(and_(where, moment.holds())).order_by(*order)
 
 
-_CONTENT = 9
-"""The place of a version's document in a row of it."""
+_reading_again = lru_cache(maxsize=64)(_reading)
+"""The same for the few conditions that have parameters.
+
+A walk reads each level by one of them: to make a statement takes as long as to run it.
+"""
 
 
 def read_contributions(
@@ -163,8 +166,9 @@ def read_contributions(
 
     `bound` are the values of the condition's parameters. `with_statements`: with their texts and what ran them.
     """
-    rows: Sequence[Any] = connection.execute(_reading(where, moment, with_statements=with_statements), bound).all()
-    documents = [row[_CONTENT] for row in rows]
+    reading = (_reading_again if bound else _reading)(where, moment, with_statements=with_statements)
+    rows: Sequence[Any] = connection.execute(reading, bound).all()
+    documents = [row.content for row in rows]
     contents = (
         contents_of(connection, documents) if with_statements else [StoredContent(one, None) for one in documents]
     )
@@ -300,7 +304,7 @@ def hubs(
 @lru_cache(maxsize=64)
 def _is_hub(moment: Moment, *, upstream: bool) -> Select[Any]:
     here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
-    one = func.json_each(bindparam("ids")).table_valued("value")
+    one = IDS.subquery()
     ends = select(there).where(here == one.c.value, moment.holds()).distinct().correlate(one)
     return select(one.c.value).where(exists(ends.offset(bindparam("most")).limit(1)))
 

@@ -67,6 +67,7 @@ def test_classes_are_verified_when_they_are_archived_and_not_by_each_jvm(
     key, java = "spark.driver.defaultJavaOptions", Java(Path("java"), 17)
     assert UNVERIFIED in spark_conf(SparkSettings(), java)[key]
     assert UNVERIFIED not in spark_conf(SparkSettings(conf={key: "-Da=b"}), java)[key]
+    assert UNVERIFIED not in spark_conf(SparkSettings(conf={"spark.jars": "driver.jar"}), java)[key]
     archive_file(java).parent.mkdir(parents=True)
     archive_file(java).touch()
     assert UNVERIFIED not in spark_conf(SparkSettings(), java)[key]

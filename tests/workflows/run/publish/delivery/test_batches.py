@@ -53,6 +53,17 @@ def test_contributions_to_wide_tables_go_in_more_calls() -> None:
     assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 500)] == [2, 2, 1]
 
 
+def test_contributions_of_long_statements_go_in_more_calls() -> None:
+    """A text is sent once for all of the edges into a target."""
+    requests = []
+    for number in range(5):
+        text = f"INSERT {number}".ljust(3_000_000)
+        said = Contribution(Producer(ProducerKind.QUERY, "q"), EdgeSource.QUERY, text)
+        target = EntityReference(f"t{number}", "table")
+        requests += [request_of(EntityReference(source, "table"), target, [said]) for source in ("r", "s")]
+    assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 500)] == [2, 2, 1]
+
+
 @pytest.mark.parametrize(
     ("sink", "config", "capabilities", "expected"),
     [
