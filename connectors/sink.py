@@ -62,6 +62,11 @@ class TargetBatch:
         return sum(len(one.columns) for request in self.requests for one in request.contributions)
 
     @property
+    def records(self) -> int:
+        """Digests of the records that its contributions were seen in."""
+        return sum(len(one.records) for request in self.requests for one in request.contributions)
+
+    @property
     def characters(self) -> int:
         """Of its statements, each once."""
         return sum(map(len, {one.sql_query or "" for request in self.requests for one in request.contributions}))

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import add, gt
 
 from connectors.openmetadata.client import LINEAGE, Platform
 from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, KeyedSink, Sink, SinkSettings, TargetBatch, WriteReport
@@ -31,6 +32,8 @@ _MOST_COLUMNS = 50_000
 """That contributions of one call speak of."""
 _MOST_CHARACTERS = 8_000_000
 """Of the statements in one call: a catalog takes bodies of 64 MB, and counts the commas in them."""
+_MOST_RECORDS = 200_000
+"""Digests of the log's records in one call: of what runs each hour each contribution has a thousand."""
 _AT_ONCE, _AT_ONCE_IN_BULK = 500, 2_000
 """Contributions in one call, where nothing is configured."""
 _MOST_AT_ONCE = 2_000
@@ -54,15 +57,17 @@ def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBat
     """The batches, in their order, in lists of at most `size` contributions; one that is larger is alone.
 
     Of wide tables fewer go together, since what a target works on for a minute it may not answer in time, and of long
-    statements, since it takes no body of any size.
+    statements and of those that ran often, since it takes no body of any size.
     """
     chunk: list[TargetBatch] = []
-    held = columns = characters = 0
+    most = size, _MOST_COLUMNS, _MOST_CHARACTERS, _MOST_RECORDS
+    held: tuple[int, ...] = (0, 0, 0, 0)
     for batch in batches:
-        held, columns, characters = held + batch.size, columns + batch.columns, characters + batch.characters
-        if chunk and (held > size or columns > _MOST_COLUMNS or characters > _MOST_CHARACTERS):
+        own = batch.size, batch.columns, batch.characters, batch.records
+        held = tuple(map(add, held, own))
+        if chunk and any(map(gt, held, most)):
             yield chunk
-            chunk, held, columns, characters = [], batch.size, batch.columns, batch.characters
+            chunk, held = [], own
         chunk.append(batch)
     if chunk:
         yield chunk

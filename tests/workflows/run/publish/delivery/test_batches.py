@@ -64,6 +64,17 @@ def test_contributions_of_long_statements_go_in_more_calls() -> None:
     assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 500)] == [2, 2, 1]
 
 
+def test_contributions_of_statements_that_ran_often_go_in_more_calls() -> None:
+    records = tuple(f"{number:016x}" for number in range(1_000))
+    said = [
+        Contribution(Producer(ProducerKind.QUERY, str(number)), EdgeSource.QUERY, "INSERT", records=records)
+        for number in range(90)
+    ]
+    source = EntityReference("s", "table")
+    requests = [request_of(source, EntityReference(f"t{n}", "table"), said) for n in range(5)]
+    assert [len(chunk) for chunk in chunks(target_batches(requests, ()), 2_000)] == [2, 2, 1]
+
+
 @pytest.mark.parametrize(
     ("sink", "config", "capabilities", "expected"),
     [
