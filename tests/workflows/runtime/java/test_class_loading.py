@@ -64,6 +64,7 @@ def test_classes_are_verified_when_they_are_archived_and_not_by_each_jvm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(OPTIONS, raising=False)  # what other tests start their JVM with
     key, java = "spark.driver.defaultJavaOptions", Java(Path("java"), 17)
     assert UNVERIFIED in spark_conf(SparkSettings(), java)[key]
     assert UNVERIFIED not in spark_conf(SparkSettings(conf={key: "-Da=b"}), java)[key]
