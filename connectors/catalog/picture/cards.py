@@ -179,13 +179,13 @@ def _edges(
     connection: Connection, rows: Mapping[str, EntityRow], moment: Moment, origins: Origins | None
 ) -> list[Json]:
     """Every edge between the entities of these `rows`, with what is said of the columns of `origins`, or all."""
-    found = _contributions_between(connection, rows.keys(), moment, origins)
+    found = _contributions_within(connection, rows.keys(), moment, origins)
     identifiers = sorted({one.contribution_id for views in found.values() for one in views})
     times = reads.sights_of(connection, identifiers, moment.as_of)
     return [_edge(edge, views, rows, times) for edge, views in sorted(found.items())]
 
 
-def _contributions_between(
+def _contributions_within(
     connection: Connection, inside: Collection[str], moment: Moment, origins: Origins | None
 ) -> Edges:
     if origins is None or origins.cut:

@@ -403,7 +403,7 @@ def _neighbours_at(connection: Connection, row: EntityRow, page: NeighbourPage, 
 
 def _ends(entity: str, moment: Moment, *, upstream: bool, but: str = "") -> Subquery:
     """The ids of the neighbours of an entity on one side, without one."""
-    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+    here, there = reads.ends_of_intervals(upstream=upstream)
     return select(there.label("id")).where(here == entity, there != but, moment.holds()).distinct().subquery()
 
 

@@ -136,6 +136,11 @@ class Seen:
     count: int
 
 
+def ends_of_intervals(*, upstream: bool) -> tuple[ColumnElement[Any], ColumnElement[Any]]:
+    """The columns of an edge's end that is asked about, and of its other: what it is made of (upstream) or makes."""
+    return (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+
+
 def _reading(where: ColumnElement[bool], moment: Moment, *, with_statements: bool) -> Select[Any]:
     first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
     columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
@@ -303,7 +308,7 @@ def hubs(
 
 @lru_cache(maxsize=64)
 def _is_hub(moment: Moment, *, upstream: bool) -> Select[Any]:
-    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+    here, there = ends_of_intervals(upstream=upstream)
     one = IDS.subquery()
     ends = select(there).where(here == one.c.value, moment.holds()).distinct().correlate(one)
     return select(one.c.value).where(exists(ends.offset(bindparam("most")).limit(1)))
@@ -323,7 +328,7 @@ def count_neighbours(
 
 @lru_cache(maxsize=64)
 def _counts(moment: Moment, *, upstream: bool) -> Select[Any]:
-    here, there = (intervals.c.to_id, intervals.c.from_id) if upstream else (intervals.c.from_id, intervals.c.to_id)
+    here, there = ends_of_intervals(upstream=upstream)
     outside = there.not_in(ids_bound_as(_INSIDE))
     return select(here, func.count(there.distinct())).where(here.in_(IDS), outside, moment.holds()).group_by(here)
 
