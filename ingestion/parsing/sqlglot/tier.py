@@ -6,10 +6,8 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.errors import ParseError
 from sqlglot.tokens import Tokenizer
 
@@ -136,11 +134,6 @@ def parse(text: str, dialect: str) -> RelationalStatement:
         raise _explanation(error, text) from error.__cause__
 
 
-@cache
-def _grammar(name: str) -> SqlglotDialect:
-    return SqlglotDialect.get_or_raise(name)
-
-
 def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
     if depth < _DYNAMIC_DEPTH and has_rows_beside(text, rules):
         statement = _rows_beside(text, rules, depth)
@@ -196,7 +189,6 @@ def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement |
 
 def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
     """The tree of one statement, repaired where that helps. Raises Unparsable."""
-    grammar = _grammar(rules.sqlglot)
     if _TWICE.search(text.lower()) is not None:
         code = Code.of(text, rules)
         if any(code.stands(number, "from", "from") for number in range(len(code))):
@@ -204,9 +196,9 @@ def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
     if needs_repair(text, rules.name):
         text = repair_text(text, rules) or text
     try:
-        nodes = trees_with_accesses(text, rules, grammar)
+        nodes = trees_with_accesses(text, rules)
     except REFUSALS as error:
-        nodes = _repaired_trees(text, rules, grammar, error)
+        nodes = _repaired_trees(text, rules, error)
     found = [node for node in nodes if node is not None and type(node) is not exp.Semicolon]
     if len(found) != 1:
         msg = "no statement in the text" if not found else "more than one statement in the text"
@@ -214,7 +206,7 @@ def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
     return found[0]
 
 
-def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: Exception) -> list[exp.Expr | None]:
+def _repaired_trees(text: str, rules: Dialect, error: Exception) -> list[exp.Expr | None]:
     msg = "sqlglot cannot read the statement"
     mended = repair_text(text, rules)
     if mended is None:
@@ -223,7 +215,7 @@ def _repaired_trees(text: str, rules: Dialect, grammar: SqlglotDialect, error: E
             return [exp.Command(this=word, expression="")]
         raise Unparsable(msg) from error
     try:
-        return trees_with_accesses(mended, rules, grammar)
+        return trees_with_accesses(mended, rules)
     except REFUSALS as again:
         raise Unparsable(msg) from again
 

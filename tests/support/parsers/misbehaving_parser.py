@@ -36,6 +36,12 @@ def _keep(argument: str) -> object:
     return "kept"
 
 
+def _litter(argument: str) -> object:
+    circle: list[object] = [bytearray(100 * len(argument))]
+    circle.append(circle)
+    return "littered"
+
+
 def _swallow_memory_error(argument: str) -> object:
     try:
         return _hog("100000")
@@ -73,6 +79,7 @@ ACTIONS = {
     "hold": _hold_the_interpreter,
     "hog": _hog,
     "keep": _keep,
+    "litter": _litter,
     "swallow": _swallow_memory_error,
     "segfault": lambda _: ctypes.string_at(0),
     "abort": lambda _: os.abort(),  # Rust's way where it is refused memory

@@ -10,23 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.tokenizer_core import Token, TokenType
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Arrow
 from ingestion.dialects.functions import LAMBDA_FUNCTIONS
+from ingestion.parsing.sqlglot.repairs.grammars import grammar_of
 
 _BEFORE_ARGUMENT = (TokenType.L_PAREN, TokenType.COMMA)
 _CONSTANTS = (TokenType.STRING, TokenType.NUMBER, TokenType.DASH, TokenType.PLACEHOLDER, TokenType.PARAMETER)
 
 
-def trees_with_accesses(text: str, rules: Dialect, grammar: SqlglotDialect) -> list[exp.Expr | None]:
+def trees_with_accesses(text: str, rules: Dialect) -> list[exp.Expr | None]:
     """The trees of a text, whose arrows are what they are in its dialect. Raises what sqlglot raises."""
-    if "->" not in text or rules.arrow is Arrow.LAMBDA:
-        return list(grammar.parse(text))
-    tokens = list(grammar.tokenize(text))
-    return list(grammar.parser().parse(list(_with_signs(tokens, frozenset(_accesses(tokens, rules.arrow)))), text))
+    grammar = grammar_of(rules.sqlglot)
+    tokens = grammar.tokens(text)
+    if "->" in text and rules.arrow is not Arrow.LAMBDA:
+        tokens = list(_with_signs(tokens, frozenset(_accesses(tokens, rules.arrow))))
+    return grammar.trees(tokens, text)
 
 
 def _accesses(tokens: Sequence[Token], arrow: Arrow) -> Iterator[int]:

@@ -137,6 +137,14 @@ def test_the_memory_that_others_left_behind_is_not_held_against_a_statement(pati
     assert [answer.reason for answer in answers] == ["", ""]
 
 
+def test_what_waits_for_the_collector_is_less_than_what_a_statement_may_take(patient: Sandbox) -> None:
+    parse(patient, "warm")
+    pid = patient.pid
+    answers = parse(patient, *["litter " + 100_000 * "x"] * 20)  # ten megabytes each
+    assert [answer.reason for answer in answers] == [""] * 20
+    assert patient.pid == pid
+
+
 def test_memory_below_the_limit_is_allowed(patient: Sandbox) -> None:
     assert [answer.reason for answer in parse(patient, "hog 70", "hog 130")] == ["", "memory"]
 
