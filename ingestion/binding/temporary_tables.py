@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import networkx as nx
 
@@ -80,6 +80,33 @@ class FlowSources:
     depth: int
     stars: tuple[tuple[int, StarOutput], ...] = ()
     assumed: frozenset[str] = frozenset()
+
+    def __reduce__(self) -> tuple[Callable[..., FlowSources], tuple[object, ...]]:
+        """Its references are written as plain tuples: they are most of what a bound shard is, and a value of a class
+        takes four times as long.
+        """
+        columns = {name: _plain(references) for name, references in self.columns.items()}
+        others = self.sources, self.hops, self.via, self.depth, self.stars, self.assumed
+        return _flow_sources_of, (columns, _plain(self.indirect), *others)
+
+
+def _plain(references: Iterable[RelationReference]) -> list[tuple[object, ...]]:
+    return [(tuple(map(tuple, sources)), *others) for sources, *others in references]
+
+
+def _flow_sources_of(
+    columns: Mapping[str, Iterable[tuple[Any, ...]]], indirect: Iterable[tuple[Any, ...]], *others: Any
+) -> FlowSources:
+    """What was written, given its columns and its other fields."""
+    return FlowSources(
+        {name: _references_of(plain) for name, plain in columns.items()}, _references_of(indirect), *others
+    )
+
+
+def _references_of(plain: Iterable[tuple[Any, ...]]) -> frozenset[RelationReference]:
+    return frozenset(
+        [RelationReference(tuple([RelationColumn(*one) for one in sources]), *others) for sources, *others in plain]
+    )
 
 
 EMPTY = FlowSources({}, frozenset(), frozenset(), frozenset(), frozenset(), 0)
@@ -335,7 +362,7 @@ class _Inliner:
         self._isolation = isolation
         self._flows: list[_FlowNode] = []
         self._reads: list[dict[int, _State]] = []  # per flow: the state in which it sees each inlined relation
-        self._graph: nx.DiGraph[_Node] = nx.DiGraph()
+        self._graph: nx.DiGraph[_Node] = nx.DiGraph()  # of the flows those alone that read or write what is inlined
         self._orders: dict[_Node, Order] = {}  # of the statement that first made a node
         self._definitions: dict[int, list[_FlowNode]] = {}  # what inlined relations make of their own columns
         self._build()
@@ -347,6 +374,10 @@ class _Inliner:
         """
         states: dict[_State, FlowSources] = {}
         contents: dict[int, FlowSources] = {}
+        for index in range(len(self._flows)):
+            if index not in self._graph:
+                with self._isolation.around(FailureStage.FOLDING, self._orders[index]):
+                    contents[index] = self._flow_content(index, states)
         condensed = nx.condensation(self._graph)
         for component in nx.topological_sort(condensed):
             members = sorted(condensed.nodes[component]["members"], key=_node_order)
@@ -386,7 +417,6 @@ class _Inliner:
         read = _relations_read(node.flow, statement.meaning)
         index = len(self._flows)
         self._flows.append(node)
-        self._graph.add_node(index)
         seen = {relation: _State(relation, versions.current(relation)) for relation in read & self._inlined}
         self._reads.append(seen)
         self._graph.add_edges_from((state, index) for state in seen.values())
@@ -441,7 +471,8 @@ class _Inliner:
         target = statement.meaning[node.written.name]
         content = _own_content(node, statement)
         through = content.sources if target in self._inlined else content.sources & self._inlined
-        content = replace(content, hops=frozenset((source, target) for source in through))
+        if through:
+            content = replace(content, hops=frozenset((source, target) for source in through))
         for relation, state in sorted(self._reads[index].items()):
             content = _read_through(content, _InlinedTables(relation, states.get(state, EMPTY), self._name_of))
         return content

@@ -50,6 +50,10 @@ class Transformation:
     subtype: Subtype
     masking: bool = False
 
+    def __hash__(self) -> int:
+        # Hundreds of times a statement, in sets: an Enum's own hash is a call of Python's, and few differ in masking.
+        return str.__hash__(self.subtype)
+
     @property
     def type(self) -> LineageType:
         return LineageType.DIRECT if self.subtype in DIRECT_SUBTYPES else LineageType.INDIRECT

@@ -13,7 +13,9 @@ import pickle
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
 
 _NORMALIZES = "__normalizes__"
 """The attribute of a class whose `__post_init__` brings fields into their normal form, and does nothing else."""
@@ -55,7 +57,7 @@ def _reduction(kind: type) -> Reduction:
         return lambda value: (kind, values(value))
     if kind.__dictoffset__:  # it may have more than its fields
         return _own_reduction
-    return lambda value: (_with_fields, (kind, values(value)))
+    return lambda value: (with_fields, (kind, values(value)))
 
 
 def _is_made_of_its_fields(kind: type) -> bool:
@@ -77,9 +79,9 @@ class _Setters(dict[type, tuple[Callable[[object, object], None], ...]]):
 _setters = _Setters()
 
 
-def _with_fields(kind: type, values: tuple[object, ...]) -> object:
+def with_fields(kind: type[Value], values: tuple[object, ...]) -> Value:
     """A value of a dataclass with slots that has these fields: how a pickle is read."""
-    made: object = object.__new__(kind)
+    made = object.__new__(kind)
     for put, value in zip(_setters[kind], values, strict=True):
         put(made, value)
     return made

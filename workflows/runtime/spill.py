@@ -109,11 +109,19 @@ class SpillList(Sequence[Value], Generic[Value]):
         self._ends.append(end)
         return number
 
+    def stored_values(self) -> Iterator[Value | Packed[Value]]:
+        """All of them in their order, those that are in the file as they are there."""
+        return map(self._stored_value, range(len(self)))
+
+    def _stored_value(self, number: int) -> Value | Packed[Value]:
+        if number in self._held or self._file is None:
+            return self._held[number]
+        return Packed(self._read(self._file, number))
+
     def packed_value(self, number: int) -> Value | Packed[Value]:
         """A value as `pack` gives it, which is not opened for that where it is in the file."""
-        if number in self._held or self._file is None:
-            return pack(self._held[number])
-        return Packed(self._read(self._file, number))
+        value = self._stored_value(number)
+        return value if isinstance(value, Packed) else pack(value)
 
     def packed_values(self) -> Iterator[Value | Packed[Value]]:
         """All of them like that, in their order."""
