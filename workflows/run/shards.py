@@ -166,11 +166,11 @@ class _NamesOfShards:
         """What each shard is told of that."""
         all_facts = self.facts.stored_values()
         for facts, routines, tables in zip(all_facts, self.routines, self.tables, strict=True):
-            told = registered
+            of_shard = registered
             if registered.refused:
                 own: tuple[RelationFacts, ...] = unpack(facts)
-                told = registered.within(own)
-            yield AfterRegistration(told, names.resolve_routines(routines), facts if tables else (), tables)
+                of_shard = registered.within(own)
+            yield AfterRegistration(of_shard, names.resolve_routines(routines), facts if tables else (), tables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 _SMALL = 16 << 10
 """Bytes of a pickle that is left as it is: to set up its compression takes longer than to write it."""
+_AT_ONCE = 64 << 10
+"""Bytes that are written or read together, of values that are smaller."""
 _PACKED_BY = "zstd"
 _SIZE = 8
 """Bytes before what is compressed that tell its size, of which the first is 0 and none that a pickle begins with."""
@@ -92,6 +94,10 @@ class SpillList(Sequence[Value], Generic[Value]):
         self._held: dict[int, Value] = {}
         self._ends = array("q")
         self._file: IO[bytes] | None = None
+        self._written = 0
+        self._waiting = bytearray()  # of the values behind what is written
+        self._read_last = -1
+        self._at_hand, self._at_hand_from = b"", 0
 
     def append(self, value: Value | Packed[Value]) -> int:
         """Adds a value, or one that is packed already; its number. Raises StateLost where there is no room for it."""
@@ -100,7 +106,7 @@ class SpillList(Sequence[Value], Generic[Value]):
             value = pack(value)
         if isinstance(value, Packed):
             try:
-                self._write(value.content, end)
+                self._add(value.content)
             except OSError as error:
                 raise _no_room(error) from error
             end += len(value.content)
@@ -114,9 +120,7 @@ class SpillList(Sequence[Value], Generic[Value]):
         return map(self._stored_value, range(len(self)))
 
     def _stored_value(self, number: int) -> Value | Packed[Value]:
-        if number in self._held or self._file is None:
-            return self._held[number]
-        return Packed(self._read(self._file, number))
+        return self._held[number] if number in self._held else Packed(self._read(number))
 
     def packed_value(self, number: int) -> Value | Packed[Value]:
         """A value as `pack` gives it, which is not opened for that where it is in the file."""
@@ -137,25 +141,42 @@ class SpillList(Sequence[Value], Generic[Value]):
             return [self[number] for number in range(*index.indices(len(self)))]
         if not 0 <= index < len(self._ends):
             raise IndexError(index)
-        if index in self._held or self._file is None:
-            return self._held[index]
-        found: Packed[Value] = Packed(self._read(self._file, index))
-        return found.value()
+        return unpack(self._stored_value(index))
 
     def __len__(self) -> int:
         return len(self._ends)
 
-    def _read(self, file: IO[bytes], number: int) -> bytes:
-        start = self._ends[number - 1] if number else 0
-        return os.pread(file.fileno(), self._ends[number] - start, start)
+    def _read(self, number: int) -> bytes:
+        """What was packed of a value; what follows it is read with it where they are read one after the other."""
+        start, end = self._ends[number - 1] if number else 0, self._ends[number]
+        in_order, self._read_last = number == self._read_last + 1, number
+        if self._file is None or start >= self._written:
+            return bytes(self._waiting[start - self._written : end - self._written])
+        if not self._at_hand_from <= start <= end <= self._at_hand_from + len(self._at_hand):
+            if not in_order or end - start > _AT_ONCE:
+                return os.pread(self._file.fileno(), end - start, start)
+            self._at_hand = os.pread(self._file.fileno(), min(_AT_ONCE, self._written - start), start)
+            self._at_hand_from = start
+        return self._at_hand[start - self._at_hand_from : end - self._at_hand_from]
 
-    def _write(self, packed: bytes, offset: int) -> None:
+    def _add(self, packed: bytes) -> None:
+        """Adds what was packed: what is small waits, as a call of the system takes longer than to pack it."""
+        if len(self._waiting) + len(packed) > _AT_ONCE:
+            self._write(self._waiting)
+            self._waiting = bytearray()
+        if len(packed) > _AT_ONCE:
+            self._write(packed)
+        else:
+            self._waiting += packed
+
+    def _write(self, packed: bytes | bytearray) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the list
-        left = memoryview(packed)
+        left, offset = memoryview(packed), self._written
         while left:  # on a disk that is nearly full, the system takes a part of it
             written = os.pwrite(self._file.fileno(), left, offset)
             left, offset = left[written:], offset + written
+        self._written = offset
 
     @property
     def _end(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
@@ -50,7 +51,7 @@ def shards_of(
     bonds.made.update(doubtful_names(mentions_by_name))
     joined: UnionFind[tuple[str, str]] = UnionFind()
     for template in templates:
-        joined.union(("template", template), *bonds.of(names.get(template)))
+        joined.union(("template", template), *bonds.of(template))
     for number, routine in runs.routines.items():
         joined.union(("template", runs.templates[number]), ("routine", routine))
     return list(_pack(runs, joined, most_of_several(most)))
@@ -99,25 +100,32 @@ def _is_missing(found: Resolution) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Bonds:
-    """The own names that something in the log makes, alters, moves or ends: whoever says them hangs together."""
+    """The own names that something in the log makes, alters, moves or ends: whoever says them hangs together.
+
+    `names` and `written`: the own names that each template (by fingerprint) mentions, and those that it writes.
+    """
 
     made: set[str] = field(default_factory=set)
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    written: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def of(self, names: TableUsageNames | None) -> Iterator[tuple[str, str]]:
-        """What joins a template of these names with others."""
-        if names is not None:
-            yield from (("made", name) for name in map(_own, names.names()) if name in self.made)
-            yield from (("written", _own(name)) for name, _temporary, _mode in names.written)
+    def of(self, template: str) -> Iterator[tuple[str, str]]:
+        """What joins a template with others."""
+        yield from (("made", name) for name in self.names.get(template, ()) if name in self.made)
+        yield from (("written", name) for name in self.written.get(template, ()))
 
 
 def _bonds(mentioned: MentionedNames, templates: Collection[str]) -> _Bonds:
     bonds = _Bonds()
-    for template in templates:
-        found = mentioned.names.get(template)
-        if found is not None:
+    for template in mentioned.names:  # in the order in which they can be read together
+        if template in templates:
+            found = mentioned.names[template]
+            written = tuple(sys.intern(_own(name)) for name, _temporary, _mode in found.written)
+            bonds.names[template] = tuple(sys.intern(_own(name)) for name in found.names())
+            bonds.written[template] = written
             bonds.made.update(map(_own, _made_names(found)))
             if mentioned.widen is None or template in mentioned.widen:
-                bonds.made.update(_own(name) for name, _temporary, _mode in found.written)
+                bonds.made.update(written)
     return bonds
 
 
@@ -134,17 +142,17 @@ def _contested_names(
 ) -> Mentions:
     """The names that nothing in the log makes and that are said in several ways which may mean one place."""
     mentions_by_name: dict[str, set[Mention]] = {}
-    seen = set[tuple[str, Namespace]]()
+    searched: dict[str, tuple[Namespace, ...]] = {}
     namespaces = {location: defaults.namespace(*location) for location in set(runs.namespaces)}
     for number, template in enumerate(runs.templates):
-        namespace = namespaces[runs.namespaces[number]]
-        if (template, namespace) in seen or template not in names:
-            continue
-        seen.add((template, namespace))
-        for name in names[template].names():
+        namespace, known = namespaces[runs.namespaces[number]], searched.get(template, ())
+        if namespace not in known:
+            searched[template] = (*known, namespace)
+    for template in names:  # in the order in which they can be read together
+        for name in names[template].names() if template in searched else ():
             own = _own(name)
             if own not in made and name.kind is not NameKind.FUNCTION:
-                mentions_by_name.setdefault(own, set()).add((name, namespace))
+                mentions_by_name.setdefault(own, set()).update((name, one) for one in searched[template])
     return {own: mentions for own, mentions in mentions_by_name.items() if _overlap(mentions)}
 
 

@@ -78,9 +78,9 @@ def changing_names(mentioned: Mapping[str, TableUsageNames]) -> TemplateNames:
     changing |= temporary | {name for name, by in made.items() if len(by) > 1}
     changing |= _dependents(changing, made, own)
     names_of_changing: PackedMapping[str, TableUsageNames] = PackedMapping()
-    for key, names in mentioned.items():
-        if not changing.isdisjoint(own[key]):
-            names_of_changing.put(key, names)
+    for key, own_names in own.items():
+        if not changing.isdisjoint(own_names):
+            names_of_changing.put(key, mentioned[key])
     shared = _shared_names(names_of_changing, temporary)
     chains = _chains({key: changing.intersection(own[key]) for key in names_of_changing}, shared)
     return TemplateNames(names_of_changing, ChangingNames(frozenset(changing), frozenset(temporary)), chains)

@@ -21,7 +21,16 @@ from ingestion.model.lineage import TableUsageNames
 from ingestion.model.namespaces import NamespaceDefaults
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.run.group.names import TemplateNames, changing_names, names_by_template
-from workflows.run.group.runs import Runner, Tally, groups, small_groups, with_namespace, with_namespaces
+from workflows.run.group.runs import (
+    Moment,
+    Runner,
+    StatementRuns,
+    Tally,
+    groups,
+    small_groups,
+    with_namespace,
+    with_namespaces,
+)
 from workflows.run.group.schema_changes import with_tables_of_schemas
 from workflows.run.group.session_names import session_spellings, with_spellings
 from workflows.run.parse.templates import Templates
@@ -79,31 +88,26 @@ class GroupedRuns:
     """
 
     def __init__(self, tallies: Iterable[Tally], held: int) -> None:
-        found: SpillMapping[object, Tally] = SpillMapping(held)
-        for tally in tallies:
-            key = _key_of(tally)
-            if key in found:
-                known = found[key]
-                known.merge(tally)
-                tally = known
-            found.put(key, tally)
-        self._tallies = found
-        moments, ends = [], []
+        self._tallies: SpillMapping[object, Tally] = SpillMapping(held)
         self.templates: list[str] = []
         self.namespaces: list[tuple[str, tuple[str, ...]]] = []
         self.routines: dict[int, str] = {}
-        self._keys = list(found)
-        shared: dict[object, Any] = {}
-        for number, key in enumerate(self._keys):
-            tally = found[key]
-            runs = tally.runs
-            moments.append((tally.at, runs.fingerprint, number))
-            ends.append((tally.last, number))
-            self.templates.append(sys.intern(runs.fingerprint))
-            namespace = runs.database, runs.search_path
-            self.namespaces.append(shared.setdefault(namespace, namespace))
-            if runs.routine is not None:
-                self.routines[number] = shared.setdefault(runs.routine, runs.routine)
+        self._shared: dict[object, Any] = {}
+        spans: dict[object, tuple[Moment, Moment]] = {}
+        for tally in tallies:
+            key = _key_of(tally)
+            if key in spans:
+                known = self._tallies[key]
+                known.merge(tally)
+                tally = known
+            else:
+                self._note(tally.runs)
+            self._tallies.put(key, tally)
+            spans[key] = tally.at, tally.last
+        self._keys = list(spans)
+        moments = [(at, self.templates[number], number) for number, (at, _last) in enumerate(spans.values())]
+        ends = [(last, number) for number, (_at, last) in enumerate(spans.values())]
+        spans.clear()
         self._latest = max((last[0] for last, _number in ends), default=0.0)
         self._positions = _ranks([number for *_moment, number in sorted(moments)])
         moments.clear()
@@ -114,6 +118,14 @@ class GroupedRuns:
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def _note(self, runs: StatementRuns) -> None:
+        """What is asked of all occurrences, of the next one: for that no tally is read again."""
+        if runs.routine is not None:
+            self.routines[len(self.templates)] = self._shared.setdefault(runs.routine, runs.routine)
+        self.templates.append(sys.intern(runs.fingerprint))
+        namespace = runs.database, runs.search_path
+        self.namespaces.append(self._shared.setdefault(namespace, namespace))
 
     def in_time_order(self) -> list[int]:
         """The numbers of all occurrences, in the order of time."""

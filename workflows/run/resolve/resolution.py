@@ -451,8 +451,8 @@ class NameResolution:
             later += [one for one in facts if one.location in shared]
             own = [one for one in facts if one.location not in shared]
             registered, made = self._send(own)
-            told = Counter(one.location for one in own) if made else {}
-            on_tables({location: identifier for location, identifier in made.items() if told[location] == 1})
+            facts_at = Counter(one.location for one in own) if made else {}
+            on_tables({location: identifier for location, identifier in made.items() if facts_at[location] == 1})
             done += registered
         return done + self._send(later)[0]
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from ingestion.errors import StateLost
-from workflows.runtime.spill import PackedMapping, SpillList, SpillMapping
+from workflows.runtime.spill import Packed, PackedMapping, SpillList, SpillMapping, unpack
 
 
 def test_what_is_not_held_is_read_again_as_it_was() -> None:
@@ -71,7 +71,24 @@ def test_a_value_for_which_there_is_no_room_is_an_error_and_no_half_value() -> N
     shelf: SpillList[bytes] = SpillList(held=0)
     shelf.append(b"first")
     with largest_file(1_000), pytest.raises(StateLost, match=r"File too large\): make room there.*TMPDIR"):
-        shelf.append(os.urandom(2_000))
-    second = os.urandom(2_000)
+        shelf.append(os.urandom(200_000))
+    second = os.urandom(200_000)
     assert shelf.append(second) == 1
     assert list(shelf) == [b"first", second]
+
+
+def test_values_are_what_they_were_wherever_they_are_read_while_others_are_added() -> None:
+    """Small ones are written together and read together."""
+    values = [os.urandom(number * 97 % 30_000) for number in range(200)]
+    shelf: SpillList[bytes] = SpillList(held=3)
+    for number, value in enumerate(values):
+        shelf.append(value)
+        assert (shelf[number], shelf[number // 2], shelf[number // 3]) == (
+            value,
+            values[number // 2],
+            values[number // 3],
+        )
+    assert list(shelf) == values
+    assert list(shelf)[::-1] == [shelf[number] for number in reversed(range(200))]
+    assert [unpack(value) for value in shelf.stored_values()] == values
+    assert [isinstance(value, Packed) for value in shelf.stored_values()] == [False] * 3 + [True] * 197
