@@ -1,34 +1,18 @@
-"""The command line: `ingest`. Commands import what they need when they run, so that each starts at once."""
+"""The command line: `ingest`. A command is loaded when it is asked for, and imports what it needs when it runs, so that
+each starts at once.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
 import ingestion
-from workflows.commands.correct import correct
-from workflows.commands.coverage import coverage
-from workflows.commands.diff import diff
-from workflows.commands.doctor import doctor
-from workflows.commands.explain import explain
-from workflows.commands.export import export
-from workflows.commands.freshness import freshness
-from workflows.commands.impact import impact
-from workflows.commands.init import init, schema
-from workflows.commands.lineage import lineage
-from workflows.commands.mcp import mcp
-from workflows.commands.metrics import metrics
-from workflows.commands.policy import policy
-from workflows.commands.replay import replay
-from workflows.commands.run import run
-from workflows.commands.runs import runs
-from workflows.commands.schedule import schedule
-from workflows.commands.serve import serve
-from workflows.commands.unused import list_unused
-from workflows.commands.validate import validate
-from workflows.commands.why import why
-from workflows.commands.witnesses import witnesses
+from workflows.runtime.garbage_collection import collect_seldom
 
 _HELP = """Table and column lineage from the query logs that a data platform already writes.
 
@@ -81,36 +65,51 @@ def _print_version(asked: bool) -> None:  # noqa: FBT001 as typer calls it
         raise typer.Exit
 
 
+_COMMANDS = (
+    *("run", "schedule", "runs", "replay", "validate", "serve", "export", "impact", "diff", "why", "witnesses"),
+    *("coverage", "freshness", "doctor", "lineage", "explain", "metrics", "mcp", "init", "schema", "unused"),
+    *("policy", "correct"),
+)
+"""In the order in which the help lists them."""
+_ELSEWHERE = {"schema": "init.schema", "unused": "unused.list_unused"}
+"""The module and the function of a command that are not both called as it is."""
+
+
+class _Commands(TyperGroup):
+    """The commands. Each is loaded when it is asked for: the modules of all take as long to load as Typer does."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            # Where it is none of them, all are looked at for one that may have been meant.
+            for name in (cmd_name,) if cmd_name in _COMMANDS else _COMMANDS:
+                self.add_command(_command(name), name)
+        return super().get_command(ctx, cmd_name)
+
+
+def _command(name: str) -> Any:
+    """A command, or a group of them, as Typer makes it."""
+    module, _, function = _ELSEWHERE.get(name, f"{name}.{name}").partition(".")
+    content = getattr(import_module(f"workflows.commands.{module}"), function)
+    only = typer.Typer(rich_markup_mode=None)
+    if isinstance(content, typer.Typer):
+        only.add_typer(content)
+    else:
+        only.command(name, epilog=_EXIT_CODES if name == "run" else None)(content)
+    return get_group(only).commands[name]
+
+
 app = typer.Typer(
     name="ingest",
+    cls=_Commands,
     help=_HELP,
     epilog=_EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-)
-_COMMANDS = (
-    run,
-    schedule,
-    runs,
-    replay,
-    validate,
-    serve,
-    export,
-    impact,
-    diff,
-    why,
-    witnesses,
-    coverage,
-    freshness,
-    doctor,
-    lineage,
-    explain,
-    metrics,
-    mcp,
-    init,
-    schema,
 )
 
 
@@ -123,13 +122,8 @@ def _options(
 ) -> None: ...
 
 
-for command in _COMMANDS:
-    app.command(epilog=_EXIT_CODES if command is run else None)(command)
-app.command("unused")(list_unused)
-app.add_typer(policy)
-app.add_typer(correct)
-
-
 def main() -> None:
     """The entry point."""
+    # What is loaded stays: each search through it for what nobody uses any more is in vain.
+    collect_seldom()
     app(prog_name="ingest")

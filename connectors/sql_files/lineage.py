@@ -11,32 +11,20 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from connectors.dataform.projects import is_dataform, open_dataform
-from connectors.dbt.model_statements import DbtProject
-from connectors.dbt.nodes import NOT_KNOWN
-from connectors.dbt.projects import is_project
 from connectors.model_project import ModelProject, dotted_name, script_text
-from connectors.sql_files.dbt_models import (
-    TableEdges,
-    dbt_project,
-    in_warehouse,
-    schema_of,
-    table_edges,
-    undeclared_reads,
-)
-from connectors.sql_files.other_forms import refuse_other_forms
 from connectors.sql_files.scripts import Script, model_script, project_script, read_script, sql_text, sql_texts
-from connectors.sqlmesh.projects import SqlmeshOptions, is_sqlmesh, open_sqlmesh
+from connectors.sqlmesh.model_files import begins_as_model
 from ingestion.arguments import candidates_text, suggestion
 from ingestion.dialects import dialect_of
 from ingestion.dialects.other_dialects import fitting_types, is_share, mismatch_text, other_dialect
 from ingestion.errors import ConfigError, RecordError
 from ingestion.parser import JSON_VERSION, ColumnEdge, LineageParser, problem_text
-from ingestion.parsing.sandbox.process import Limits
 from ingestion.scripts.explanation import Explanation, column_names, columns_called, explain
 from ingestion.statements import split
 
 if TYPE_CHECKING:
+    from connectors.dbt.model_statements import DbtProject
+    from connectors.sql_files.dbt_models import TableEdges
     from ingestion.graph import LineageGraph
 
 DEFAULT_DIALECT = "ansi"
@@ -47,7 +35,6 @@ _LINE = re.compile(r"^line (?P<line>\d+)(?:, column \d+)?: ")
 
 Schema = Mapping[str, Mapping[str, str]]
 
-_UNKNOWN = re.compile(NOT_KNOWN, re.IGNORECASE)  # a dialect may fold it
 _FAILURE = re.compile(r"\[(?P<text>\d+)\] line (?P<line>\d+)(?:, column \d+)?: (?P<reason>.*)", re.DOTALL)
 
 
@@ -124,11 +111,12 @@ def script_lineage(sql: str, dialect: str | None, schema: Path | None, timeout_s
     before = schema
     if schema is not None and schema.suffix == ".json":
         known, before = schema_from_json(schema), None
-    models = _model_project(sql, dialect, timeout_seconds)
-    if models is not None:
-        return _of_models(models, before, {**_models_schema(models), **known}, timeout_seconds)
-    project = dbt_project(sql, dialect, timeout_seconds)
+    project = _project(sql, dialect, timeout_seconds)
+    if isinstance(project, ModelProject):
+        return _of_models(project, before, {**_models_schema(project), **known}, timeout_seconds)
     if project is not None:
+        from connectors.sql_files.dbt_models import schema_of
+
         dialect, known = project.dialect, {**schema_of(project), **known}
     dialect = dialect or DEFAULT_DIALECT
     script = project_script(project, before) if project is not None else read_script(sql, dialect_of(dialect), before)
@@ -180,6 +168,8 @@ def _refuse_empty(script: Script, dialect: str, before: Path | None) -> None:
 
 def _of_project(project: DbtProject, found: ScriptLineage) -> ScriptLineage:
     """The lineage with what only dbt tells: models in Python, references that it was not told of, what is templated."""
+    from connectors.sql_files.dbt_models import table_edges, undeclared_reads
+
     found = _without_unknown(found, frozenset(one.node.dotted.lower() for one in project.partial))
     whole = replace(
         found,
@@ -196,16 +186,19 @@ def _without_unknown(found: ScriptLineage, partial: frozenset[str]) -> ScriptLin
     """The lineage without what stands for something unknown; of models of which a part is, no column is certain."""
     if not partial:
         return found
+    from connectors.dbt.nodes import NOT_KNOWN
+
+    unknown = re.compile(NOT_KNOWN, re.IGNORECASE)  # a dialect may fold it
 
     def known_names(names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(name for name in names if not _UNKNOWN.search(name))
+        return tuple(name for name in names if not unknown.search(name))
 
     edges = tuple(
-        replace(edge, certain=False, expression=_UNKNOWN.sub("?", edge.expression))
+        replace(edge, certain=False, expression=unknown.sub("?", edge.expression))
         if str(edge.target.table).lower() in partial
         else edge
         for edge in found.edges
-        if not _UNKNOWN.search(f"{edge.source} {edge.target}")
+        if not unknown.search(f"{edge.source} {edge.target}")
     )
     return replace(
         found,
@@ -214,24 +207,21 @@ def _without_unknown(found: ScriptLineage, partial: frozenset[str]) -> ScriptLin
         intermediates=known_names(found.intermediates),
         edges=edges,
         problems=known_names(found.problems),
-        reads=tuple(edge for edge in found.reads if not _UNKNOWN.search(" ".join(edge))),
+        reads=tuple(edge for edge in found.reads if not unknown.search(" ".join(edge))),
     )
 
 
-def _model_project(name: str, dialect: str | None, timeout_seconds: float) -> ModelProject | None:
-    """The project of SQLMesh or Dataform at the path `name`, None where there is none.
+def _project(name: str, dialect: str | None, timeout_seconds: float) -> ModelProject | DbtProject | None:
+    """The project at the path `name`; None for a file of SQL alone and for standard input.
 
-    Raises ConfigError, as where what is there is read by something else.
+    Raises ConfigError and UnreadableArtifact.
     """
     path = Path(name)
-    if name == "-" or not path.exists() or (path.is_dir() and is_project(path)):
+    if name == "-" or (path.suffix == ".sql" and path.is_file() and not begins_as_model(path)):
         return None
-    if is_dataform(path):
-        return open_dataform(path, dialect)
-    if is_sqlmesh(path):
-        return open_sqlmesh(path, SqlmeshOptions(dialect, limits=Limits(seconds=timeout_seconds)))
-    refuse_other_forms(path)
-    return None
+    from connectors.sql_files.projects import open_project  # all kinds of project: a third of what a file takes
+
+    return open_project(path, dialect, timeout_seconds)
 
 
 def _models_schema(project: ModelProject) -> dict[str, Mapping[str, str]]:
@@ -341,17 +331,17 @@ def explain_in_sql(column: str, sql: SqlOptions) -> tuple[Explanation, tuple[str
     Raises ConfigError for files that cannot be read, and for a column that is not there or not just one.
     """
     known = schema_from_json(sql.schema) if sql.schema is not None and sql.schema.suffix == ".json" else {}
-    models = _model_project(sql.name, sql.dialect, sql.timeout_seconds)
-    project = dbt_project(sql.name, sql.dialect, sql.timeout_seconds) if models is None else None
+    project = _project(sql.name, sql.dialect, sql.timeout_seconds)
     unread: tuple[str, ...] = ()
-    if models is not None:
-        dialect, known = models.dialect, {**_models_schema(models), **known}
-        parts = [(one.origin, script_text(one, models)) for one in models.models if one.text]
-        unread = tuple(map(str, models.failures))
+    if isinstance(project, ModelProject):
+        dialect, known = project.dialect, {**_models_schema(project), **known}
+        parts = [(one.origin, script_text(one, project)) for one in project.models if one.text]
     elif project is None:
         dialect = sql.dialect or DEFAULT_DIALECT
         parts, unread = _texts(sql, dialect)
     else:
+        from connectors.sql_files.dbt_models import in_warehouse, schema_of
+
         dialect, known = project.dialect, {**schema_of(project), **known}
         parts = [(one.origin, one.text) for one in project.statements]
         column = in_warehouse(project, column)

@@ -7,8 +7,8 @@ import sys
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from connectors.dbt.model_statements import DbtProject
 from connectors.encodings import text_encoding
 from connectors.model_project import ModelProject, script_text
 from ingestion.arguments import files_below, leads_out, nearest_file
@@ -17,6 +17,9 @@ from ingestion.dialects.lexing import DOLLAR, STRING, tokens
 from ingestion.errors import ConfigError
 from ingestion.scripts.statements import TextParts, lone_query_as_view, without_templates
 from ingestion.statements import split
+
+if TYPE_CHECKING:
+    from connectors.dbt.model_statements import DbtProject
 
 _MAX_BYTES = 64 << 20
 _UNREADABLE = "\ufffd"

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-_SPACE = r"(?:\s|--[^\n]*+|/\*[\s\S]*?\*/|#[^\n]*+)*+"
-HEADER = re.compile(rf"\A\ufeff?{_SPACE}model{_SPACE}\(", re.IGNORECASE)
-"""How a file begins that has a model of SQLMesh."""
+from connectors.sqlmesh.model_files import HEADER
+
 _QUOTED = r"'(?:[^']|'')*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z)|--[^\n]*+|/\*[\s\S]*?(?:\*/|\Z)"
 _STEP = re.compile(rf"{_QUOTED}|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<comma>,)")
 _COMMENT = re.compile(r"'(?:[^']|'')*+'|\"[^\"]*+\"|(?P<gone>--[^\n]*+|/\*[\s\S]*?\*/)")

@@ -23,9 +23,10 @@ from connectors.model_project import (
     without_twins,
 )
 from connectors.scratch import scratch_folder
-from connectors.sqlmesh._headers import HEADER, MalformedHeader, ModelHeader, model_header
+from connectors.sqlmesh._headers import MalformedHeader, ModelHeader, model_header
 from connectors.sqlmesh._library import LibraryAnswer, LibraryWork, library_python, rendered_by_library
 from connectors.sqlmesh._python_models import python_models
+from connectors.sqlmesh.model_files import HEADER, begins_as_model
 from connectors.yaml_values import load_yaml
 from ingestion.arguments import files_below, leads_out
 from ingestion.dialects import dialect_of
@@ -89,8 +90,8 @@ class _Query:
 def is_sqlmesh(path: Path) -> bool:
     """Whether a path is a file or a folder with models of SQLMesh."""
     if path.is_file():
-        return path.suffix == ".sql" and _begins_as_model(path)
-    has_sql = any(map(_begins_as_model, _sql_files(path)[0]))
+        return path.suffix == ".sql" and begins_as_model(path)
+    has_sql = any(map(begins_as_model, _sql_files(path)[0]))
     return has_sql or any(map(_has_python_models, _sql_files(path, "*.py")[0]))
 
 
@@ -100,14 +101,6 @@ def _sql_files(folder: Path, pattern: str = "*.sql") -> tuple[list[Path], list[P
         [file for file in files if not _NO_MODELS & set(file.relative_to(folder).parts)] for files in found
     )
     return inside, outside
-
-
-def _begins_as_model(file: Path) -> bool:
-    try:
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            return HEADER.match(opened.read(64 << 10)) is not None
-    except OSError:
-        return False
 
 
 def _has_python_models(file: Path) -> bool:

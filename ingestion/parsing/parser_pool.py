@@ -15,7 +15,7 @@ from typing import Self
 
 from ingestion.errors import ConfigError
 from ingestion.parsing.sandbox.process import Limits, Sandbox
-from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, parse_chunk
+from ingestion.parsing.tiers import MODULES, TIERS, ParseOutcome, Parser, ParseRequest, parse_chunk
 
 _CHUNK_STATEMENTS = 200
 _CHUNK_CHARACTERS = 10_000_000
@@ -48,6 +48,14 @@ class ThreadedParser:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+    def start(self) -> None:
+        """Starts the parser processes, which load the first tier while the caller does something else.
+
+        Raises ParserUnavailable when none can be started.
+        """
+        for sandbox in self._sandboxes:
+            sandbox.start(MODULES[TIERS[self._parser][0]])
 
     def parse(self, requests: Iterable[ParseRequest]) -> Iterator[ParseOutcome]:
         """One outcome for each request, as they come: in order within a chunk of 200, not between chunks.

@@ -116,7 +116,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "connectors.table_commits.settings",
         "connectors.table_commits.source",
     ),
-    "connectors/sqlmesh/test_projects.py": ("connectors.sqlmesh._rendering",),
+    "connectors/sqlmesh/test_projects.py": ("connectors.sqlmesh._rendering", "connectors.sqlmesh.model_files"),
     "connectors/sqlmesh/test_library.py": ("connectors.sqlmesh.library_script",),
     "test_docs.py": (
         "connectors.dataform.settings",
@@ -131,6 +131,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.commands.witnesses",
     ),
     "connectors/spark/test_kinds.py": ("ingestion.plans._delta_log",),
+    "connectors/sql_files/test_manifest_diff.py": ("connectors.catalog.answer.manifest_diff",),
     "connectors/sql_files/test_metrics.py": (
         "connectors.catalog.answer.metrics",
         "connectors.catalog.answer.sql_files",
@@ -286,6 +287,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/openmetadata/test_sink.py": ("connectors.sink",),
     "workflows/run/read/test_spark_history.py": ("connectors.spark.source",),
     "connectors/sql_files/test_lineage.py": (
+        "connectors.sql_files.projects",
         "connectors.sql_files.scripts",
         "workflows.commands.lineage",
     ),

@@ -9,7 +9,7 @@ from vulture import Vulture
 from tests.house.source_tree import PACKAGES, REPOSITORY
 
 MINIMUM_CONFIDENCE = 60
-HANDED_ON = ["@router.*", "@suite_router.*", "@app.*", "@policy.*"]
+HANDED_ON = ["@router.*", "@suite_router.*", "@app.*", "@policy.*", "@shows_errors"]
 """Routes and commands: FastAPI and Typer call them."""
 
 WIRE_MODELS = re.compile(
@@ -26,6 +26,7 @@ CALLED_BY_OTHERS = {
     "asctime": "logging's formatters",
     "cert": "requests",
     "dispatch_table": "pickle",
+    "list_commands": "Typer",
     "find_class": "pickle",
     "trust_env": "requests",
     "pool_classes_by_scheme": "urllib3",

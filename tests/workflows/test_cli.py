@@ -68,6 +68,26 @@ def test_starting_costs_no_heavy_import() -> None:
     assert found.stdout == "[]\n"
 
 
+def test_a_command_is_loaded_without_the_others() -> None:
+    program = (
+        "import sys\nfrom workflows.cli import app\ntry:\n    app(['lineage', '--help'])\nexcept SystemExit:\n    "
+        "print([name for name in sys.modules if name.startswith('workflows.commands.')])"
+    )
+
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT, timeout=60
+    )
+
+    assert found.stdout.splitlines()[-1] == "['workflows.commands.options', 'workflows.commands.lineage']"
+
+
+def test_of_a_command_that_there_is_not_the_nearest_is_named() -> None:
+    code, _, shown = ingest("impcat")
+
+    assert code == 2
+    assert "Did you mean 'impact'?" in shown
+
+
 @pytest.mark.parametrize(
     "arguments", [["run"], ["run", "-c"], ["walk"], ["run", "-c", "x", "--nope"], ["lineage"], ["serve", "--port", "x"]]
 )

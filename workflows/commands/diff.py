@@ -91,7 +91,7 @@ def _print_moments(
 
 
 def _print_manifests(manifests: tuple[Path, Path], dialect: str | None, output: str) -> bool:
-    from connectors.catalog.answer.sql_files import MANIFEST_DIFF
+    from connectors.catalog.answer.manifest_diff import MANIFEST_DIFF
     from connectors.catalog.questions.answer import Answer
     from connectors.sql_files.manifest_diff import manifest_diff
 

@@ -26,6 +26,7 @@ from workflows.commands.options import (
     end_with,
     millis,
     print_answer,
+    start_parser,
     tell_left_out,
 )
 from workflows.runtime.error_reporting import shows_errors
@@ -90,6 +91,7 @@ def explain(
         answer = explain_in_file(catalog or DEFAULT_CATALOG, column, when)
         tell_left_out(catalog or DEFAULT_CATALOG, when)
     else:
+        start_parser(timeout)
         from connectors.sql_files.lineage import SqlOptions, explain_in_sql
 
         found, failures = explain_in_sql(column, SqlOptions(sql, dialect, schema, timeout))

@@ -14,6 +14,7 @@ from workflows.commands.options import (
     SqlDialect,
     end_with,
     print_answer,
+    start_parser,
 )
 from workflows.runtime.error_reporting import shows_errors
 
@@ -43,6 +44,7 @@ def lineage(
       ingest lineage path/to/dbt_project
       cat job.sql | ingest lineage - --dialect spark --format json | jq .column_lineage
     """
+    start_parser(timeout)
     from connectors.catalog.answer.sql_files import SCRIPT_LINEAGE
     from connectors.catalog.questions.answer import Answer
     from connectors.sql_files.lineage import script_lineage

@@ -83,6 +83,13 @@ MostTables = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Ta
 Cursor = Annotated[str | None, typer.Option(metavar="CURSOR", help="Where --format text goes on.")]
 
 
+def start_parser(timeout_seconds: float) -> None:
+    """Starts the parser process of a command that reads SQL: it loads its parser while the command loads the rest."""
+    from ingestion.parsing.parser_pool import warm_parser
+
+    warm_parser(timeout_seconds).start()
+
+
 def print_answer(
     answer: Answer[Content], how: Renderings[Content], form: str, page: tuple[int | None, str | None] | None = None
 ) -> None:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -37,10 +37,10 @@ SandboxStatement = tuple[str, str]
 class _Process:
     """A running parser process. After any error raised here it is dead and reaped, its pipes closed."""
 
-    def __init__(self) -> None:
-        """Starts the process and waits until it is ready. Raises ParserUnavailable when it does not come up."""
+    def __init__(self, *modules: str) -> None:
+        """Starts the process, which loads the `modules` first. Raises ParserUnavailable where none can be started."""
         self._buffer = bytearray()
-        self._popen = _popen()
+        self._popen = _popen(modules)
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         self._requests = self._popen.stdin.fileno()
@@ -48,6 +48,9 @@ class _Process:
         self._memory = _memory_file(self._popen.pid)
         os.set_blocking(self._requests, False)
         os.set_blocking(self._answers, False)
+
+    def await_ready(self) -> None:
+        """Waits until the process takes calls. Raises ParserUnavailable when it does not come up."""
         try:
             self.receive(_START_SECONDS)
         except (ParseTimeout, ParseCrash, ParseMemory) as error:
@@ -163,7 +166,7 @@ def _memory_file(process: int) -> int | None:
         return None
 
 
-def _popen() -> subprocess.Popen[bytes]:
+def _popen(modules: Iterable[str]) -> subprocess.Popen[bytes]:
     """Own session: a Ctrl-C in the terminal is for the owner. Standard error goes nowhere: it may quote a query."""
     environment = {
         **os.environ,
@@ -173,7 +176,7 @@ def _popen() -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             # -P: a file of the user's that is called like a module of ours or of Python's is not imported in its stead.
-            [sys.executable, "-P", "-m", CHILD_MODULE],
+            [sys.executable, "-P", "-m", CHILD_MODULE, *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -215,6 +218,7 @@ class Sandbox:
         self.limits = limits
         self._names = names
         self._process: _Process | None = None
+        self._ready = False
         self._warm: set[tuple[str, str]] = set()
         self._baseline = 0
         self._parsed = 0
@@ -232,6 +236,14 @@ class Sandbox:
     def pid(self) -> int | None:
         """The process that is warm now, None while there is none."""
         return self._process.pid if self._process else None
+
+    def start(self, module: str) -> None:
+        """Starts the process where there is none; it loads `module` while its owner does something else.
+
+        Raises ParserUnavailable when no process can be started, or when the sandbox was cancelled.
+        """
+        with self._lock:
+            self._start_once(module)
 
     def parse(self, module: str, statements: Sequence[SandboxStatement]) -> list[ParseReply]:
         """One answer for each statement, in order, from `module.parse(text, dialect)`.
@@ -278,12 +290,19 @@ class Sandbox:
 
     def _running(self) -> _Process:
         with self._lock:
-            if self._cancelled:
-                raise ParserUnavailable("the parser was closed")
-            if self._process is None:
-                self._process = _Process()
-                self._baseline = self._process.resident()
-            return self._process
+            process = self._start_once()
+            if not self._ready:
+                process.await_ready()
+                self._baseline = process.resident()
+                self._ready = True
+            return process
+
+    def _start_once(self, *modules: str) -> _Process:
+        if self._cancelled:
+            raise ParserUnavailable("the parser was closed")
+        if self._process is None:
+            self._process = _Process(*modules)
+        return self._process
 
     def _warm_up(self, process: _Process, module: str, asked: tuple[SandboxStatement, ...]) -> None:
         for dialect in dict.fromkeys(dialect for _, dialect in asked):
@@ -312,6 +331,7 @@ class Sandbox:
         if self._process is not None:
             self._process.kill()
         self._process = None
+        self._ready = False
         self._warm.clear()
         self._parsed = self._retained = 0
 

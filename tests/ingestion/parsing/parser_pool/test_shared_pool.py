@@ -48,6 +48,14 @@ def test_nobody_asks_a_warm_parser_for_names() -> None:
     assert names_in_bytes(outcome.symbolic) is None
 
 
+def test_a_parser_that_was_started_before_is_the_one_that_parses() -> None:
+    warm_parser(30).start()
+    started = parser_processes()
+    assert len(started) == 1
+    assert edge(1) == ("s1.a1", "t.x")
+    assert parser_processes() == started
+
+
 def test_a_forked_process_has_a_parser_of_its_own() -> None:
     assert edge(1) == ("s1.a1", "t.x")
     context = multiprocessing.get_context("fork")

@@ -205,6 +205,30 @@ def test_a_parser_that_cannot_be_imported_is_no_statements_fault() -> None:
         opened.parse("no_such_parser", [("fine", "ansi")])
 
 
+def test_a_process_that_was_started_before_loads_its_parser_and_is_the_one_that_is_asked(sandbox: Sandbox) -> None:
+    sandbox.start(PARSER)
+    pid = sandbox.pid
+    assert pid is not None
+    sandbox.start(PARSER)
+    assert value(parse(sandbox, "fine")[0]) == "fine"
+    assert sandbox.pid == pid
+
+
+def test_a_process_that_was_started_and_never_asked_goes_when_it_is_closed() -> None:
+    with Sandbox(Limits()) as opened:
+        opened.start(PARSER)
+        pid = opened.pid
+    assert pid is not None
+    assert ended(pid)
+
+
+def test_a_parser_that_cannot_be_loaded_beforehand_is_told_when_it_is_asked() -> None:
+    with Sandbox(Limits()) as opened:
+        opened.start("no_such_parser")
+        with pytest.raises(ParserUnavailable, match=r"exit code 1.*sandbox.child"):
+            parse(opened, "fine")
+
+
 OWNER = f"""
 import sys
 sys.path.insert(0, {str(PARSERS)!r})
