@@ -229,3 +229,11 @@ def test_the_help_starts_without_spark_or_a_parser() -> None:
     program = f"import sys, workflows.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("question", ["explain", "impact", "why.search", "unused", "freshness", "coverage"])
+def test_a_catalog_is_asked_without_the_models_of_what_clients_write(question: str) -> None:
+    models = "connectors.catalog.contract.models"
+    program = f"import sys, connectors.catalog.questions.{question}; print({models!r} in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

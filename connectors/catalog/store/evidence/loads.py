@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.contract.bulk_models import StatementLoad
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.store.database import loads
 from connectors.catalog.store.entities.entities import any_rows_of
@@ -29,6 +28,9 @@ from connectors.catalog.store.schema import (
 from ingestion.model.contributions import OBSERVED
 from ingestion.model.lineage import Json
 from ingestion.model.table_commits import COMMITTED, commit_text
+
+if TYPE_CHECKING:
+    from connectors.catalog.contract.bulk_models import StatementLoad
 
 _DAY = 86_400_000
 _LEAST_ROUNDS = 3

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.contract.bulk_models import ColumnRead, End, ReadingSpan, Reads, WrittenRun
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.schema import read_columns, reading_spans, usage_counts, written_runs
 from ingestion.model.lineage import Json
+
+if TYPE_CHECKING:
+    from connectors.catalog.contract.bulk_models import ColumnRead, End, ReadingSpan, Reads, WrittenRun
 
 
 class _OfEntity(Protocol):

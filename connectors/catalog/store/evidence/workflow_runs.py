@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.contract.run_models import OpenStatements, WorkflowRun, pipeline_state
 from connectors.catalog.store.database import dumps, loads
 from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.schema import dead_statements, pipeline_runs, writes_without_source
 from ingestion.model.lineage import Json
+
+if TYPE_CHECKING:
+    from connectors.catalog.contract.run_models import OpenStatements, WorkflowRun
 
 _RUNS_KEPT = 1_000
 """Runs of a workflow that are kept."""
@@ -43,6 +45,8 @@ def file_run(connection: Connection, run: WorkflowRun, coverage: Json | None = N
 
 def _end_killed_runs(connection: Connection, run: WorkflowRun) -> None:
     """What began before `run` and is running still was killed: of a workflow there is one run at a time."""
+    from connectors.catalog.contract.run_models import WorkflowRun  # by those who write: slow to load for all others
+
     table = pipeline_runs.c
     running = func.json_extract(pipeline_runs.c.document, f"$.{RUN}.outcome") == "running"
     earlier = (_TELLS, running, table.pipeline == run.workflow, table.run_id != run.run, table.at < run.started)
@@ -54,6 +58,8 @@ def _end_killed_runs(connection: Connection, run: WorkflowRun) -> None:
 
 
 def _status(run: WorkflowRun) -> Json:
+    from connectors.catalog.contract.run_models import pipeline_state
+
     state = pipeline_state(run.outcome)
     ended = {} if run.ended is None else {"endDate": run.ended}
     return {
