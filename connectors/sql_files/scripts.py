@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from connectors.encodings import text_encoding
 from connectors.model_project import ModelProject, script_text
+from connectors.standard_input import read_standard_input
 from ingestion.arguments import files_below, leads_out, nearest_file
 from ingestion.dialects import Dialect
 from ingestion.dialects.lexing import DOLLAR, STRING, tokens
@@ -26,13 +26,6 @@ _UNREADABLE = "\ufffd"
 """Stands for bytes that are of no character."""
 _VALUES = (STRING, DOLLAR)
 _NOT_LINE_ENDS = re.compile(r"[^\n]")
-
-
-def read_standard_input(limit: int) -> bytes:
-    """At most `limit` + 1 bytes of it: one more says that there is more. Raises ConfigError where it is closed."""
-    if sys.stdin is None or sys.stdin.closed:
-        raise ConfigError("standard input is closed; name a file, or pipe the text in")
-    return sys.stdin.buffer.read(limit + 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,6 +289,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/sql_files/test_lineage.py": (
         "connectors.sql_files.projects",
         "connectors.sql_files.scripts",
+        "connectors.standard_input",
         "workflows.commands.lineage",
     ),
     "workflows/state/test_health.py": (

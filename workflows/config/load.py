@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from connectors.fields import FieldContext, KeyPath
-from connectors.sql_files.scripts import read_standard_input
+from connectors.standard_input import read_standard_input
 from ingestion.arguments import nearest_file, suggestion
 from workflows.config.explain import explain, keys_at, known_paths
 from workflows.config.models.run_config import RunConfig, any_run_config, run_config_model

@@ -17,7 +17,6 @@ from workflows.runtime.options import RunOptions
 from workflows.runtime.progress import Progress
 from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
-from workflows.state.metrics import write_metrics
 from workflows.state.runs import RecordedRun, begin_run, end_run, message_of_error, outcome_of, outcome_of_error
 from workflows.state.store import StateStore, open_state
 
@@ -44,6 +43,8 @@ def run_workflow(config: RunConfig, options: RunOptions, progress: Progress) -> 
         outcome = outcome_of(summary.counts.success_percent, config.workflow_config.demanded_percent)
         _end(store, run, outcome, "", summary)
         if config.headwater.metrics_file is not None and not options.dry_run:
+            from workflows.state.metrics import write_metrics  # the JVM is waited for less where it begins sooner
+
             write_metrics(store, config.headwater.metrics_file)
         return summary
 
