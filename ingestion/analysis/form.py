@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 from ingestion.analysis.roles import ATOM, FILTER, IDENTITY
 from ingestion.model.lineage import Problem, StatementKind, TableChange, TableName, Target
 from ingestion.model.outcomes import ProblemKind
+from ingestion.model.quick_init import with_quick_init
 
 TypeRule: TypeAlias = "str | int | tuple[str | int | tuple[object, ...] | None, ...] | None"
 """How an expression's type follows: a standard type, the type of slot n, a rule over others, or None (unknown)."""
@@ -223,6 +224,7 @@ class TableFunction:
     of_map: bool = False
 
 
+@with_quick_init
 @dataclass(frozen=True, slots=True)
 class RelationSource:
     """One item of FROM with how it is joined. `columns` is the column list of its alias."""
@@ -251,6 +253,7 @@ class CommonTable:
     scalar: bool = False
 
 
+@with_quick_init
 @dataclass(frozen=True, slots=True)
 class Select:
     """SELECT with all of its clauses; WITH is visible inside only. `inner_aliases` stand inside expressions."""

@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from ingestion.model.outcomes import ProblemKind
+from ingestion.model.quick_init import with_quick_init
 
 Json = dict[str, Any]
 """An object of a JSON document."""
@@ -69,6 +70,7 @@ class NameKind(StrEnum):
     DATABASE = "database"
 
 
+@with_quick_init
 @dataclass(frozen=True, slots=True)
 class TableName:
     """A relation's name: `parts` folded as the dialect folds case, outermost first; `written` as the query has it.
@@ -96,6 +98,7 @@ class TableName:
         return self.written or self.dotted
 
 
+@with_quick_init
 @dataclass(frozen=True, slots=True)
 class ColumnRef:
     """A column of a relation; `*` stands for all columns of a relation whose schema is not known."""
@@ -198,6 +201,7 @@ class Target:
     create_mode: CreateMode = CreateMode.NEW
 
 
+@with_quick_init
 @dataclass(frozen=True, slots=True)
 class Reference:
     """One use of source data by an output.
@@ -226,6 +230,7 @@ class StarOutput:
     renamed: tuple[tuple[str, str], ...] = ()
 
 
+@with_quick_init
 @dataclass(frozen=True, slots=True)
 class Output:
     """One column that a flow gives its target, in order; with `star` set, a run of columns not known yet.
@@ -242,6 +247,7 @@ class Output:
     body: FunctionBody | None = None
 
 
+@with_quick_init
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Data on its way into one target (None for a bare SELECT); `indirect` concerns every output of it."""
