@@ -10,7 +10,6 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_json
 from starlette.requests import ClientDisconnect
 
 from connectors.catalog.contract import bulk_models
@@ -96,9 +95,7 @@ def capabilities(store: Store) -> Response:
 def look_up(store: Store, request: bulk_models.Lookup) -> Response:
     """The entities that each name can mean, all of them, whatever the case."""
     with store.read() as connection:
-        matches = lookup.look_up(connection, request)
-    # thousands of columns, whose order is free: sorted as other answers are they take three times as long
-    return Response(to_json({"matches": matches}), media_type="application/json")
+        return reply({"matches": lookup.look_up(connection, request)})
 
 
 @router.post("/tables")

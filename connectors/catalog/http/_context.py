@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from fastapi import Depends, Header, Path, Query, Request
 from fastapi.responses import Response
+from pydantic_core import to_json
 from sqlalchemy import Connection
 
 from connectors.catalog.contract.errors import ApiError, bad_request, not_found
@@ -91,8 +92,12 @@ def named_entity(connection: Connection, name: str) -> EntityRow:
 
 
 def reply(value: object, status: int = 200) -> Response:
-    """A JSON answer in one piece."""
-    return Response(dumps(value), status, media_type="application/json")
+    """A JSON answer in one piece, its keys in whatever order: canonical JSON takes four times as long to write."""
+    try:
+        body: str | bytes = to_json(value)
+    except ValueError:  # values nested more deeply than it writes, or text that is none, which is told apart there
+        body = dumps(value)
+    return Response(body, status, media_type="application/json")
 
 
 def empty_response() -> Response:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     Subquery,
     and_,
     cast,
+    exists,
     func,
     not_,
     or_,
@@ -55,6 +56,7 @@ _Hop = Callable[[set[str], bool], set[Edge]]
 USE, NAME, CHANGE = "used", "name", "changed"
 _NAMED: Select[Any] = select(entities.c.id, entities.c.type, entities.c.fqn, entities.c.fqn_folded)
 _LISTED = _NAMED.where(entities.c.id.in_(IDS))
+_COUNT_USED = select(func.count()).select_from(entity_activity)
 _NO_CHANGES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -211,9 +213,8 @@ def picture(
         hubs = reads.hubs(connection, frontier, beside, upstream=upstream, moment=window.moment)
         pairs = reads.neighbours(connection, frontier - hubs, upstream=upstream, moment=window.moment)
         for hub in hubs:  # in order where they are stored: there may be a hundred thousand
-            ends = _ends(hub, window.moment, upstream=upstream)
-            most_used = connection.scalars(_in_order(ends, beside).limit(beside))
-            pairs |= {(end, hub) if upstream else (hub, end) for end in most_used}
+            ends = _Neighbours(hub, window.moment, upstream=upstream)
+            pairs |= {(end, hub) if upstream else (hub, end) for end in ends.most_used(connection, 0, beside)}
         return pairs
 
     walked = _walk(connection, steps, limit, hop)
@@ -386,25 +387,79 @@ def neighbours(
 
 def _neighbours_at(connection: Connection, row: EntityRow, page: NeighbourPage, moment: Moment) -> Json:
     """The same of one moment, searched and put in order where they are stored: a hub has a hundred thousand."""
-    ends = _ends(row.id, moment, upstream=page.upstream, but=row.id)
-    count: Json = {"total": connection.scalar(select(func.count()).select_from(ends)) or 0, "changed": 0}
+    counted = reads.count_neighbours(connection, [row.id], upstream=page.upstream, moment=moment)
+    count: Json = {"total": counted.get(row.id, 0), "changed": 0}
+    ends = _Neighbours(row.id, moment, upstream=page.upstream, but=row.id)
     if page.words.strip():
-        may = _NAMED.join_from(entities, ends, ends.c.id == entities.c.id).where(_may_have_words(page.words))
-        having = _having_words(connection.execute(may).all(), page.words)
+        having = _having_words(ends.that_may_have_words(connection, page.words), page.words)
         return count | entity_page(connection, having, replace(page, words=""))
     if page.order == NAME:
-        named = ends.join(entities, entities.c.id == ends.c.id)
-        ordered = select(ends.c.id).select_from(named).order_by(entities.c.fqn)
+        listed = ends.by_name(connection, page.start, page.limit)
     else:
-        ordered = _in_order(ends, page.start + page.limit)
-    listed = list(connection.scalars(ordered.limit(page.limit).offset(page.start)))
+        listed = ends.most_used(connection, page.start, page.limit)
     return count | {"found": count["total"], "entities": _listed_entities(connection, listed, _NO_CHANGES)}
 
 
-def _ends(entity: str, moment: Moment, *, upstream: bool, but: str = "") -> Subquery:
-    """The ids of the neighbours of an entity on one side, without one."""
-    here, there = reads.ends_of_intervals(upstream=upstream)
-    return select(there.label("id")).where(here == entity, there != but, moment.holds()).distinct().subquery()
+@dataclass(frozen=True, slots=True)
+class _Neighbours:
+    """The neighbours of an entity on one side at a moment, without one (`but`)."""
+
+    entity: str
+    moment: Moment
+    upstream: bool
+    but: str = ""
+
+    def by_name(self, connection: Connection, start: int, limit: int) -> list[str]:
+        """The ids of so many, in order of their names."""
+        ends = self._all()
+        ordered = select(ends.c.id).select_from(ends.join(entities, entities.c.id == ends.c.id))
+        return list(connection.scalars(ordered.order_by(entities.c.fqn).limit(limit).offset(start)))
+
+    def most_used(self, connection: Connection, start: int, limit: int) -> list[str]:
+        """The same, in the order of `most_used`."""
+        among = self._among_most_used(connection, start + limit) if self._reads_most(connection) else None
+        if among is None:
+            return list(connection.scalars(_in_order(self._all(), start + limit).limit(limit).offset(start)))
+        return most_used(connection, among, start + limit)[start:]
+
+    def that_may_have_words(self, connection: Connection, wanted: str) -> Sequence[Row[Any]]:
+        """The rows of those of which it is worth taking the names apart."""
+        if self._reads_most(connection):
+            named = _NAMED.with_hint(entities, "indexed by entities_listed", "sqlite").where(self._has(entities.c.id))
+        else:
+            ends = self._all()
+            named = _NAMED.join_from(entities, ends, ends.c.id == entities.c.id)
+        rows: Sequence[Row[Any]] = connection.execute(named.where(_may_have_words(wanted))).all()
+        return rows
+
+    def _all(self) -> Subquery:
+        here, there = reads.ends_of_intervals(upstream=self.upstream)
+        ids = select(there.label("id")).where(here == self.entity, there != self.but, self.moment.holds())
+        return ids.distinct().subquery()
+
+    def _has(self, identifier: ColumnElement[str]) -> ColumnElement[bool]:
+        """Whether an entity is one of those that read this one."""
+        # as an expression: what the other is made of is looked at, not all that reads this one
+        read = and_(intervals.c.to_id == identifier, intervals.c.from_id.concat("") == self.entity)
+        return and_(identifier != self.but, exists().where(read, self.moment.holds()))
+
+    def _reads_most(self, connection: Connection) -> bool:
+        """Whether so many are readers of this one that they are sought among all that is used."""
+        if self.upstream:
+            return False
+        readers = reads.readers_of_hubs(connection, [self.entity]).get(self.entity, 0)
+        return bool(readers) and 2 * readers > (connection.scalar(_COUNT_USED) or 0)
+
+    def _among_most_used(self, connection: Connection, most: int) -> list[str] | None:
+        """Those that are used as much as the last of the `most` used ones, or more; None where few are used at all."""
+        used = entity_activity.c
+        seek = select(used.entity_id, used.runs, used.readers).where(self._has(used.entity_id))
+        first = connection.execute(seek.order_by(used.runs.desc(), used.readers.desc()).limit(most)).all()
+        if len(first) < most or not any(first[-1][1:]):
+            return None
+        *_, (_, runs, readers) = first
+        same = connection.scalars(seek.where(used.runs == runs, used.readers == readers))
+        return [*(row[0] for row in first if (row[1], row[2]) != (runs, readers)), *same]
 
 
 def _in_order(ends: Subquery, most: int) -> Select[Any]:

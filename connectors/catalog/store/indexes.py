@@ -57,6 +57,8 @@ _LABEL_INDEXES = (
     "create index if not exists attributes_exists on attributes (entity_id, at, value) where name = 'exists'",
     # each question looks for the newest of all
     "create index if not exists entity_activity_last_written on entity_activity (last_written)",
+    # the most used of what reads a calendar is sought among the most used of all
+    "create index if not exists entity_activity_used on entity_activity (runs, readers)",
 )
 
 PRODUCER = "producer"

@@ -33,7 +33,7 @@ from connectors.catalog.store.entities.entities import any_rows_of
 from connectors.catalog.store.indexes import most_used
 from connectors.catalog.store.lineage import reads
 from connectors.catalog.store.lineage.reads import NOW
-from connectors.catalog.store.lineage.window import window
+from connectors.catalog.store.lineage.window import DAY, Window, window
 from ingestion.policies import Policy, PolicyRule, TaggedColumns, propagate
 from ingestion.scripts.explanation import explain as explain_in_document
 from ingestion.walk import DIRECT, INDIRECT, STRENGTHS, TABLE, Budget, ColumnNode, node_name, strongest_ways
@@ -87,8 +87,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeCatalog]:
 
 
 @contextmanager
-def catalog_of(made: MadeCatalog, edges: list[MadeEdge], at: int = AT) -> Iterator[Asked]:
-    """The catalog with these edges."""
+def catalog_of(made: MadeCatalog, edges: list[MadeEdge], at: int = AT, apart: int = 0) -> Iterator[Asked]:
+    """The catalog with these edges, each seen last so many milliseconds before the one before it."""
     columns: dict[tuple[str, str], list[dict[str, object]]] = {}
     for edge in dict.fromkeys(edges):
         found = columns.setdefault((edge.source[0], edge.target[0]), [])
@@ -99,9 +99,15 @@ def catalog_of(made: MadeCatalog, edges: list[MadeEdge], at: int = AT) -> Iterat
         (
             f"{HOME}.{source}",
             f"{HOME}.{target}",
-            {"producer": {"kind": "query", "key": target}, "columns": found, "sqlQuery": f"INSERT {target}"},
+            {
+                "producer": {"kind": "query", "key": target},
+                "columns": found,
+                "sqlQuery": f"INSERT {target}",
+                "firstSeen": at - number * apart,
+                "lastSeen": at - number * apart,
+            },
         )
-        for (source, target), found in columns.items()
+        for number, ((source, target), found) in enumerate(columns.items())
     ]
     with made.with_edges(contributions, at) as connection:
         ids = {f"{HOME}.{table}": made.id_of(f"{HOME}.{table}") for table in TABLES}
@@ -254,6 +260,32 @@ def test_what_is_read_alone_is_what_all_of_it_has_of_it(made: MadeCatalog, edges
                     page = neighbours(connection, row, NeighbourPage(upstream, limit=most), span)
                     listed = [one["entity"]["id"] for one in page["entities"]]
                     assert listed == most_used(connection, ends[row.id] - {row.id}, most)
+
+
+@settings(max_examples=15, deadline=None)
+@given(edge_lists())
+def test_of_what_many_read_the_readers_are_told_as_of_anything_else(made: MadeCatalog, edges: list[MadeEdge]) -> None:
+    with catalog_of(made, edges, apart=DAY // 3) as asked:
+        connection = asked.connection
+        for days in (0, 1, 2):
+            span = window(connection, None, days)
+            plain, as_hubs = (_readers(connection, asked, span, least) for least in (1_000, 0))
+            assert plain == as_hubs
+
+
+def _readers(connection: Connection, asked: Asked, span: Window, least: int) -> list[object]:
+    """Counts and pages of what reads each table, of which one that more than `least` read is a hub."""
+    pages = [
+        NeighbourPage(upstream=False, limit=limit, words=words, start=start)
+        for limit, start in ((1, 0), (2, 1), (9, 0))
+        for words in ("", "a", "public b")
+    ]
+    rows = sorted(any_rows_of(connection, set(asked.ids.values())).values(), key=lambda row: str(row.fqn))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reads, "_MANY_READERS", least)
+        some = [[row.id for row in rows[:number]] for number in range(1, len(rows))]
+        counts = [reads.count_neighbours(connection, ids, upstream=False, moment=span.moment) for ids in some]
+        return [*counts, *(neighbours(connection, row, page, span) for row in rows for page in pages)]
 
 
 CHAIN = [MadeEdge((one, "x"), (other, "x"), DIRECT) for one, other in pairwise(TABLES)]

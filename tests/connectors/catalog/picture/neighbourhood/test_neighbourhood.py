@@ -120,7 +120,11 @@ def lineage_edge(source: Any, target: Any, records: int) -> dict[str, Any]:
     return {"fromEntity": ref(source), "toEntity": ref(target), "contribution": contribution}
 
 
-def test_a_card_with_many_neighbours_shows_the_most_used_and_lists_all(client: Client) -> None:
+@pytest.mark.parametrize("many", [3, 1_000])
+def test_a_card_with_many_neighbours_shows_the_most_used_and_lists_all(
+    client: Client, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.catalog.store.lineage.reads._MANY_READERS", many)
     hub(client)
     answer = picture(client, {"entity": name("report"), "downstream": 1}, beside=4)
     assert len(names(answer)) == 5
