@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, Select, and_, func, select
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES, SERVICE_TYPES
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.picture.neighbourhood import NeighbourPage, entity_page
 from connectors.catalog.store.entities.entities import lies_under
 from connectors.catalog.store.lineage.window import Window
+from connectors.catalog.store.rows import IDS, area_number, bind_ids, thousands_of
 from connectors.catalog.store.schema import entities, entity_activity, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -23,8 +24,23 @@ _MOST_SCHEMAS = 60
 """More schemas than these are first shown as their services."""
 _MOST_AREAS = 400
 _MOST_LINKS = 200
+_FEW_AREAS = 50
+"""Of so few the most used tables are looked for among this many, the most used of all."""
+_MOST_USED = 2_000
 _SHOWN_TABLES = 5
 """Rows of a card: its most used tables."""
+
+
+_NAMED = (
+    select(entities.c.id, entities.c.type, entities.c.fqn)
+    .where(entities.c.type.in_(("databaseSchema", *SERVICE_TYPES)), entities.c.fqn.in_(IDS))
+    .where(entities.c.deleted.is_(False))
+    .order_by(entities.c.id)
+)
+_IS_TABLE = entities.c.type.in_(LINEAGE_TYPES)
+_TABLES = select(entities.c.id, entities.c.parent_id, entities.c.fqn).where(
+    entities.c.id.in_(IDS), entities.c.deleted.is_(False), _IS_TABLE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +92,7 @@ def _holders(connection: Connection) -> dict[str, Any]:
     """What tables and other ends of lineage lie in, by id, with how many are in it."""
     counted = (
         select(entities.c.parent_id, func.count().label("tables"))
-        .where(entities.c.deleted.is_(False), entities.c.type.in_(LINEAGE_TYPES), entities.c.parent_id.is_not(None))
+        .where(entities.c.deleted.is_(False), _IS_TABLE, entities.c.parent_id.is_not(None))
         .group_by(entities.c.parent_id)
         .subquery()
     )
@@ -104,27 +120,20 @@ def _area_name(row: Any, level: str) -> str:
 
 
 def _by_name(connection: Connection, names: set[str]) -> dict[str, Any]:
-    types = ("databaseSchema", *SERVICE_TYPES)
-    where = and_(entities.c.type.in_(types), entities.c.deleted.is_(False))
-    rows = connection.execute(select(entities.c.id, entities.c.type, entities.c.fqn).where(where))
-    return {row.fqn: row for row in rows if row.fqn in names}
+    found: dict[str, Any] = {}
+    for some in thousands_of(sorted(names)):
+        found |= {row.fqn: row for row in connection.execute(_NAMED, bind_ids(some))}
+    return found
 
 
 def _pairs(connection: Connection, area_of: Mapping[str, str], window: Window) -> dict[tuple[str, str], dict[str, int]]:
     """How many edges of each kind of producer lead from one area into another."""
-    source, target = entities.alias(), entities.alias()
-    kinds = (source.c.parent_id, target.c.parent_id, intervals.c.kind)
-    counted = (
-        select(*kinds, func.count())
-        .select_from(intervals)
-        .join(source, source.c.id == intervals.c.from_id)
-        .join(target, target.c.id == intervals.c.to_id)
-        .where(window.moment.holds())
-        .group_by(*kinds)
-    )
+    numbers = {area_number(parent): area for parent, area in area_of.items()}
+    kinds = (intervals.c.from_area, intervals.c.to_area, intervals.c.kind)
+    counted = select(*kinds, func.count()).where(window.moment.holds()).group_by(*kinds)
     found: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for start, end, kind, number in connection.execute(counted):
-        pair = area_of.get(start), area_of.get(end)
+        pair = numbers.get(start), numbers.get(end)
         if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
             found[pair[0], pair[1]][kind] += number
     return found
@@ -146,20 +155,46 @@ def _strongest(pairs: Mapping[tuple[str, str], Mapping[str, int]], kept: set[str
 
 def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:
     """The names of the most used tables of each area, each with its runs."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    if len(set(area_of.values())) <= _FEW_AREAS:
+        found = _among_most_used(connection, area_of)
+    others: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    left = {parent: area for parent, area in area_of.items() if area not in found}
+    for row in connection.execute(_most_used_first(), bind_ids(list(left))).all():
+        others[left[row.parent_id]].append((row.fqn, row.runs))
+    return found | {area: _first(some) for area, some in others.items()}
+
+
+def _among_most_used(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:
+    """The same of those areas that have them among what is used most of all."""
+    used = select(entity_activity.c.entity_id, entity_activity.c.runs).order_by(entity_activity.c.runs.desc())
+    runs: dict[str, int] = {row[0]: row[1] for row in connection.execute(used.limit(_MOST_USED)).all()}
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for some in thousands_of(list(runs)):
+        for identifier, parent, name in connection.execute(_TABLES, bind_ids(some)).all():
+            if parent in area_of:
+                found[area_of[parent]].append((name, runs[identifier]))
+    least = min(runs.values(), default=0)  # another may be used as much
+    first = {area: _first(some) for area, some in found.items()}
+    return {area: some for area, some in first.items() if len(some) == _SHOWN_TABLES and some[-1][1] > least}
+
+
+def _most_used_first() -> Select[Any]:
+    """The most used tables of some parents, each with its runs."""
     rank = func.row_number().over(
         partition_by=entities.c.parent_id, order_by=(entity_activity.c.runs.desc(), entities.c.fqn)
     )
     ranked = (
         select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs, rank.label("rank"))
         .join(entity_activity, entity_activity.c.entity_id == entities.c.id)
-        .where(entities.c.deleted.is_(False), entities.c.type.in_(LINEAGE_TYPES))
+        .where(entities.c.deleted.is_(False), _IS_TABLE, entities.c.parent_id.in_(IDS))
         .subquery()
     )
-    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for row in connection.execute(select(ranked).where(ranked.c.rank <= _SHOWN_TABLES)):
-        if row.parent_id in area_of:
-            found[area_of[row.parent_id]].append((row.fqn, row.runs))
-    return {area: sorted(some, key=lambda one: (-one[1], one[0]))[:_SHOWN_TABLES] for area, some in found.items()}
+    return select(ranked).where(ranked.c.rank <= _SHOWN_TABLES)
+
+
+def _first(tables: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    return sorted(tables, key=lambda one: (-one[1], one[0]))[:_SHOWN_TABLES]
 
 
 def _node(area: _Area, tables: list[tuple[str, int]]) -> Json:

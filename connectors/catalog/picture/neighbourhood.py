@@ -425,7 +425,7 @@ class _Neighbours:
     def that_may_have_words(self, connection: Connection, wanted: str) -> Sequence[Row[Any]]:
         """The rows of those of which it is worth taking the names apart."""
         if self._reads_most(connection):
-            named = _NAMED.with_hint(entities, "indexed by entities_listed", "sqlite").where(self._has(entities.c.id))
+            named = _NAMED.where(self._has(entities.c.id))
         else:
             ends = self._all()
             named = _NAMED.join_from(entities, ends, ends.c.id == entities.c.id)
@@ -441,7 +441,7 @@ class _Neighbours:
         """Whether an entity is one of those that read this one."""
         # as an expression: what the other is made of is looked at, not all that reads this one
         read = and_(intervals.c.to_id == identifier, intervals.c.from_id.concat("") == self.entity)
-        return and_(identifier != self.but, exists().where(read, self.moment.holds()))
+        return and_(identifier != self.but, exists(select(1).where(read, self.moment.holds())))
 
     def _reads_most(self, connection: Connection) -> bool:
         """Whether so many are readers of this one that they are sought among all that is used."""

@@ -22,6 +22,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.indexes import prepare_activity, prepare_labels, prepare_name_index
+from connectors.catalog.store.rows import area_number
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals, meta, metadata
 from connectors.private_files import private_file, private_folder
 from connectors.sqlite_files import StoreDamaged, is_damage, is_full, is_no_database
@@ -36,11 +37,12 @@ _STATISTICS = {
     (entities.name, "entities_fqn_folded"): f"{_ROWS} 300000 1",
     (entities.name, "entities_name_folded"): f"{_ROWS} 300000 20",
     (entities.name, "entities_listed"): f"{_ROWS} 1",
-    (entities.name, "entities_parent"): f"{_ROWS} 20",
+    (entities.name, "entities_held"): f"{_ROWS} 20",
     (entities.name, "entities_path"): f"{_ROWS} 2",
     (entities.name, "entities_checksum"): f"{_ROWS} 2",
     (intervals.name, "intervals_from"): f"{_ROWS} 20",
     (intervals.name, "intervals_to"): f"{_ROWS} 5",
+    (intervals.name, "intervals_areas"): f"{_ROWS} 1000 100",
     (intervals.name, "intervals_version"): f"{_ROWS} 1",
     (intervals.name, "intervals_start"): f"{_ROWS} 5",
     (intervals.name, "intervals_end"): f"{_ROWS} 500000",
@@ -91,6 +93,22 @@ def _widen_intervals(connection: Connection) -> None:
     )
     for index in ("intervals_from", "intervals_to"):
         connection.execute(text(f"drop index if exists {index}"))
+
+
+def _add_areas(connection: Connection) -> None:
+    """Gives the intervals of a store that was made without them the numbers of what their ends lie in."""
+    known = {row[1] for row in connection.execute(text(f"pragma table_info({intervals.name})"))}
+    if not known or "from_area" in known:
+        return
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    driver.create_function("area_number", 1, area_number, deterministic=True)
+    for side in ("from", "to"):
+        column = f"{side}_area integer not null default 0"
+        connection.execute(text(f"alter table {intervals.name} add column {column}"))
+        holder = f"(select parent_id from entities where id = {side}_id)"
+        connection.execute(text(f"update {intervals.name} set {side}_area = area_number({holder})"))
+    connection.execute(text("drop index if exists entities_parent"))
     for added in (*intervals.indexes, *entities.indexes):
         added.create(connection, checkfirst=True)
 
@@ -132,6 +150,7 @@ class Database:
         self._writer = _open(file, _WRITER)
         with self.write() as connection:
             _widen_intervals(connection)
+            _add_areas(connection)
             metadata.create_all(connection)
             _check_version(connection, file)
             for prepare in (prepare_name_index, prepare_labels, prepare_activity, _prepare_selectivity):

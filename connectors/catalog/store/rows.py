@@ -51,6 +51,15 @@ def bind_ids(ids: Sequence[str] | Sequence[int], parameter: str = _IDS) -> dict[
     return {parameter: text}
 
 
+def area_number(holder: str | None) -> int:
+    """The number by which edges name the schema, service or other entity that one of their ends lies in; 0 for none.
+
+    It is made of the id: edges between schemas are counted in the order of an index of them, and ids make it six times
+    as large.
+    """
+    return 0 if holder is None else int(holder.replace("-", "")[:15], 16)
+
+
 # Many rows of one table, given to the driver itself.
 #
 # SQLAlchemy takes each row apart by the names of its columns, which costs more than storing it.

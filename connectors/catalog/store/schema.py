@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 SCHEMA_VERSION = 1
@@ -50,7 +51,8 @@ entities = Table(
     UniqueConstraint("type", "fqn"),
     Index("entities_fqn_folded", "type", "fqn_folded"),
     Index("entities_name_folded", "type", "name_folded"),
-    Index("entities_parent", "parent_id"),
+    # with what is told of all that lies in a schema
+    Index("entities_held", "parent_id", "type", "deleted", "fqn", "id"),
     Index("entities_path", "path"),
     Index("entities_checksum", "checksum"),
     # with what lists tell of entities: a row has a document of kilobytes
@@ -372,9 +374,13 @@ intervals = Table(
     Column("kind", Text, nullable=False, server_default=""),
     Column("source", Text, nullable=False, server_default=""),
     Column("column_edges", Integer, nullable=False, server_default="0"),
+    # the numbers (see `area_number`) of what both entities lie in, which their names say once and for all
+    Column("from_area", BigInteger, nullable=False, server_default="0"),
+    Column("to_area", BigInteger, nullable=False, server_default="0"),
     # with all that tells which edges there are at a moment
     Index("intervals_from", "from_id", "end", "kind", "last_seen", "start", "to_id"),
     Index("intervals_to", "to_id", "end", "kind", "last_seen", "start", "from_id", "source", "column_edges"),
+    Index("intervals_areas", "from_area", "to_area", "kind", "last_seen", "end", sqlite_where=text('"end" is null')),
     Index("intervals_version", "version_id"),
     Index("intervals_start", "start"),
     Index("intervals_end", "end"),

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
-    case,
     exists,
     false,
     func,
@@ -72,7 +71,6 @@ _MANY_READERS = 1_000
 _HUBS_AMONG = select(entity_activity.c.entity_id, entity_activity.c.readers).where(
     entity_activity.c.entity_id.in_(IDS), entity_activity.c.readers > bindparam(_HUB)
 )
-_WIRE_FIRST = case((contributions.c.kind == "wire", 0), else_=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +164,15 @@ def _reading(where: ColumnElement[bool], moment: Moment, *, with_statements: boo
     first = (contributions.c.from_id.label("first_from"), contributions.c.to_id.label("first_to"))
     columns = (versions.c.id, contributions.c.id, intervals.c.from_id, intervals.c.to_id, *first)
     subject = (contributions.c.kind, contributions.c.key, contributions.c.source, versions.c.content)
-    last_seen = moment.last_seen().label("seen_then")
-    order = (intervals.c.from_id, intervals.c.to_id, _WIRE_FIRST, last_seen.desc(), versions.c.digest)
+    seen = intervals.c.start, moment.last_seen().label("seen_then")
     jobs = JOBS if with_statements else null()
-    reading = select(*columns, *subject, intervals.c.start, last_seen, jobs).select_from(dated_contributions)
-    return reading.where(and_(where, moment.holds())).order_by(*order)
+    reading = select(*columns, *subject, *seen, jobs, versions.c.digest).select_from(dated_contributions)
+    return reading.where(and_(where, moment.holds()))
+
+
+def _order(row: Any) -> tuple[str, str, bool, int, str]:
+    """What puts rows in an order that does not change: SQLite would carry their documents through its sort."""
+    return row.from_id, row.to_id, row.kind != "wire", -row.seen_then, row.digest
 
 
 _reading_again = lru_cache(maxsize=64)(_reading)
@@ -193,7 +195,7 @@ def read_contributions(
     `bound` are the values of the condition's parameters. `with_statements`: with their texts and what ran them.
     """
     reading = (_reading_again if bound else _reading)(where, moment, with_statements=with_statements)
-    rows: Sequence[Any] = connection.execute(reading, bound).all()
+    rows = sorted(connection.execute(reading, bound).all(), key=_order)
     documents = [row.content for row in rows]
     contents = (
         contents_of(connection, documents) if with_statements else [StoredContent(one, None) for one in documents]
@@ -243,10 +245,9 @@ class _BearerReader:
 
 
 def _view(row: Any, content: StoredContent) -> ContributionView:
-    version, contribution, source, target, first_from, first_to, kind, key, origin, _document, start, seen, jobs = row
-    who = kind, key, origin
-    first = first_from, first_to
-    return ContributionView(version, contribution, source, target, *who, content, start, seen, jobs_in(jobs), first)
+    version, contribution, source, target, *first, kind, key, origin, _document, start, seen, jobs, _digest = row
+    who, at = (kind, key, origin), (first[0], first[1])
+    return ContributionView(version, contribution, source, target, *who, content, start, seen, jobs_in(jobs), at)
 
 
 def contents_of(connection: Connection, documents: Iterable[str]) -> list[StoredContent]:
@@ -374,7 +375,8 @@ def _readers_left_out(moment: Moment) -> Select[Any]:
     # as expressions: one place in the index for each reader, not a look at all of the hub's for each
     inside = select(last.c.to_id).where(last.c.to_id.in_(ids_bound_as(_INSIDE)), last.c.end.is_(None))
     inside = inside.where(last.c.from_id.concat("") == hub)
-    still = exists().where(intervals.c.to_id == last.c.to_id, intervals.c.from_id.concat("") == hub, moment.holds())
+    same = and_(intervals.c.to_id == last.c.to_id, intervals.c.from_id.concat("") == hub)
+    still = exists(select(1).where(same, moment.holds()))
     past = false() if moment.since is None else and_(last.c.kind.in_(OBSERVED), last.c.last_seen < moment.since)
     left = select(last.c.to_id).where(*is_open, past, ~still.correlate(last))
     return select(func.count()).select_from(union(inside, left).subquery())

@@ -20,6 +20,12 @@ _TEXT, _LONGEST_TEXT = '"text":"', 100
 _COLUMNS, _COLUMN = '{"columns":[', '{"columns":[{'
 _PIPELINE, _HOPS = '"pipeline":', '"temp":'
 """What comes after the columns and may have objects in it: temporary tables on the way have a `from` of their own."""
+_PLAIN_END = re.compile(
+    r'\}\](?=,"(?:columnsAt|confidence|parser)":)(?:,"columnsAt":\d+)?(?:,"confidence":[\d.e-]+)?'
+    r'(?:,"parser":"[^"\\]*")?(?:,"text":"[0-9a-f]+")?\}\Z'
+)
+"""The columns' end in nearly every document: what statements say has nothing after it that is long, or has objects."""
+_LONGEST_END = 250
 _AFTER_COLUMNS, _OBJECT = '}],"', '{"'
 _FEW = 8
 """Columns that are looked for one by one."""
@@ -29,7 +35,7 @@ _read_value = json.JSONDecoder().raw_decode
 class StoredContent(Mapping[str, Any]):
     """A document as a mapping, with the text of its statement as `sql` in place of the digest of that."""
 
-    __slots__ = ("_document", "_entries", "_rest", "_sql", "_whole")
+    __slots__ = ("_document", "_end", "_entries", "_rest", "_sql", "_whole")
 
     def __init__(self, document: str, sql: str | None) -> None:
         self._document = document
@@ -37,6 +43,7 @@ class StoredContent(Mapping[str, Any]):
         self._whole: Json | None = None
         self._rest: Json | None = None
         self._entries: _Entries | None = None
+        self._end: int | None = None
 
     def __getitem__(self, key: str) -> Any:
         return (self._read() if key == "columns" else self._read_rest())[key]
@@ -61,7 +68,7 @@ class StoredContent(Mapping[str, Any]):
         found = None
         if self._whole is None and len(paths) <= _FEW and self._document.startswith(_COLUMNS):
             if self._entries is None:
-                self._entries = _Entries(self._document)
+                self._entries = _Entries(self._document, self._columns_end())
             found = self._entries.about(paths, upstream=upstream)
         if found is None:
             found = self._read().get("columns") or []
@@ -77,9 +84,16 @@ class StoredContent(Mapping[str, Any]):
         if self._whole is not None:
             return self._whole
         if self._rest is None:
-            rest = _rest_of(self._document)
+            rest = _rest_of(self._document, self._columns_end())
             self._rest = self._read() if rest is None else self._with_text(rest)
         return self._rest
+
+    def _columns_end(self) -> int:
+        """Where the columns end, -1 where that is not seen at once."""
+        if self._end is None:
+            found = _PLAIN_END.search(self._document, max(0, len(self._document) - _LONGEST_END))
+            self._end = found.start() + 1 if found is not None else -1
+        return self._end
 
     def _with_text(self, content: Json) -> Json:
         if content.pop("text", None) is not None:
@@ -129,10 +143,12 @@ class _Entries:
 
     __slots__ = ("_document", "_end", "_read")
 
-    def __init__(self, document: str) -> None:
+    def __init__(self, document: str, end: int) -> None:
         self._document = document
-        ends = [at for at in (document.find(_PIPELINE), document.find(_HOPS)) if at >= 0]
-        self._end = min(ends, default=len(document))
+        if end < 0:
+            ends = [at for at in (document.find(_PIPELINE), document.find(_HOPS)) if at >= 0]
+            end = min(ends, default=len(document))
+        self._end = end
         self._read: dict[str, dict[int, Json]] = {}
 
     def about(self, paths: Iterable[str], *, upstream: bool) -> list[Json] | None:
@@ -167,13 +183,16 @@ def _entries_with(wanted: str, document: str, end: int) -> dict[int, Json] | Non
     return found
 
 
-def _rest_of(document: str) -> Json | None:
-    """What comes after the columns; None where that takes a look at the whole document."""
-    at = document.rfind(_AFTER_COLUMNS)
-    if at < 0 or not document.startswith(_COLUMN) or _HOPS in document:
+def _rest_of(document: str, end: int) -> Json | None:
+    """What comes after the columns, which end there if that is known; None where that takes a look at all of it."""
+    if end < 0:
+        end = document.rfind(_AFTER_COLUMNS) + 1
+        if not end or _HOPS in document:
+            return None
+    if not document.startswith(_COLUMN):
         return None
     try:
-        rest: Json = loads(f"{{{document[at + len(_AFTER_COLUMNS) - 1 :]}")
+        rest: Json = loads(f"{{{document[end + 2 :]}")
     except ValueError:
         return None
     return rest

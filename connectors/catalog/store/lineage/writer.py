@@ -24,8 +24,16 @@ from connectors.catalog.store.lineage.intervals import Events, Interval, Retract
 from connectors.catalog.store.lineage.intervals import intervals as timeline
 from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
 from connectors.catalog.store.lineage.rewritten import supersessions
-from connectors.catalog.store.rows import IDS, bind_ids, insert_rows, thousands_of
-from connectors.catalog.store.schema import contributions, dated_versions, endings, intervals, sightings, versions
+from connectors.catalog.store.rows import IDS, area_number, bind_ids, insert_rows, thousands_of
+from connectors.catalog.store.schema import (
+    contributions,
+    dated_versions,
+    endings,
+    entities,
+    intervals,
+    sightings,
+    versions,
+)
 
 _ENDING_COLUMNS = tuple(f.name for f in fields(Retraction))
 _ENDINGS = select(*(endings.c[name] for name in _ENDING_COLUMNS))
@@ -34,6 +42,8 @@ _ENDINGS_OF_PIPELINES = _ENDINGS.where(endings.c.to_id.is_(None) & endings.c.pip
 _SUBJECT = ("from_id", "to_id", "kind", "key", "source")
 _INTERVAL = tuple(f.name for f in fields(Interval))
 _OF_ITS_VERSION = ("version_id", "kind", "source", "column_edges")
+_OF_ITS_ENDS = ("from_area", "to_area")
+_HOLDERS = select(entities.c.id, entities.c.parent_id).where(entities.c.id.in_(IDS))
 _interval_values = attrgetter(*_INTERVAL)
 _OF_VERSIONS = intervals.c.version_id.in_(IDS)
 _ENDS_OF = select(intervals.c.from_id, intervals.c.to_id, intervals.c.end.is_(None)).where(_OF_VERSIONS)
@@ -93,14 +103,31 @@ def project(connection: Connection, identifiers: Sequence[int]) -> None:
             after += [(identifier, part) for part in without_rejected(parts, rejections)]
         ends_after = [(part.from_id, part.to_id, part.end is None) for _, part in after]
         readers.update(read_now.new_readers(before, ends_after))
-        rows = [
-            (version, subjects[version].kind, subjects[version].source, sizes[version], *_interval_values(part))
-            for version, part in after
-        ]
-        insert_rows(connection, intervals, (*_OF_ITS_VERSION, *_INTERVAL), rows)
+        _insert_intervals(connection, after, subjects, sizes)
         targets.update(target for _, target, _ in (*before, *ends_after))
     add_readers(connection, readers)
     refresh_writes(connection, targets)
+
+
+def _insert_intervals(
+    connection: Connection,
+    parts: Sequence[tuple[int, Interval]],
+    subjects: Mapping[int, Subject],
+    sizes: Mapping[int, int],
+) -> None:
+    """Files parts of the timelines of versions, with what their versions and the entities at their ends have too."""
+    areas: dict[str, int] = {}
+    for some in thousands_of(sorted({end for _, part in parts for end in (part.from_id, part.to_id)})):
+        areas.update((row[0], area_number(row[1])) for row in connection.execute(_HOLDERS, bind_ids(some)).all())
+    rows = [
+        (
+            *(version, subjects[version].kind, subjects[version].source, sizes[version]),
+            *(areas[part.from_id], areas[part.to_id]),
+            *_interval_values(part),
+        )
+        for version, part in parts
+    ]
+    insert_rows(connection, intervals, (*_OF_ITS_VERSION, *_OF_ITS_ENDS, *_INTERVAL), rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,11 @@ def test_a_card_with_many_neighbours_shows_the_most_used_and_lists_all(
     assert [one["entity"]["fullyQualifiedName"][-2:] for one in page["entities"]] == [f"1{n}" for n in range(2, 10)]
 
 
-def test_from_farther_away_there_are_schemas_and_services_with_the_edges_between_them(client: Client) -> None:
+@pytest.mark.parametrize("most", [1, 2_000])
+def test_from_farther_away_there_are_schemas_and_services_with_the_edges_between_them(
+    client: Client, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.catalog.picture.areas._MOST_USED", most)
     hub(client)
     status, answer = client.get("/headwater/areas", days=0)
     assert (status, answer["level"]) == (200, "schemas")

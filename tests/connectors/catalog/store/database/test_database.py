@@ -13,6 +13,8 @@ import pytest
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.store import database
 from connectors.catalog.store.database import open_database
+from connectors.catalog.store.entities.entities import entity_id
+from connectors.catalog.store.rows import area_number
 from connectors.catalog.store.schema import endings
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client
@@ -44,17 +46,19 @@ def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(tmp_p
     with closing(sqlite3.connect(made.file)) as connection:
         schema = "select type, name, sql from sqlite_master where tbl_name in ('intervals', 'entities') order by name"
         new, rows = connection.execute(schema).fetchall(), connection.execute("select * from intervals").fetchall()
-        for index in ("intervals_from", "intervals_to", "entities_listed"):
+        for index in ("intervals_areas", "intervals_from", "intervals_to", "entities_held", "entities_listed"):
             connection.execute(f"drop index {index}")
-        for column in ("kind", "source", "column_edges"):
+        for column in ("kind", "source", "column_edges", "from_area", "to_area"):
             connection.execute(f"alter table intervals drop column {column}")
         connection.execute("create index intervals_from on intervals (from_id)")
+        connection.execute("create index entities_parent on entities (parent_id)")
     open_database(made.file).close()
     with closing(sqlite3.connect(made.file)) as connection:
         there = {row[:2] for row in connection.execute(schema)}
         assert there == {row[:2] for row in new}
         assert connection.execute("select * from intervals").fetchall() == rows
-        assert rows[0][-3:] == ("view", "QueryLineage", 2)
+        schema_number = area_number(entity_id("databaseSchema", "shop.main.public"))
+        assert rows[0][-5:] == ("view", "QueryLineage", 2, schema_number, schema_number)
 
 
 def test_a_new_and_an_empty_file_become_a_store_that_opens_again(tmp_path: Path) -> None:
