@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from json.encoder import encode_basestring as quoted
 from typing import Any
@@ -226,7 +226,7 @@ def _about(view: ContributionView, paths: Mapping[str, Collection[str]]) -> Cont
     if not has_columns(view.content):
         return view
     kept = columns_about(view.content, paths.get(view.to_id, ()), upstream=True)
-    return replace(view, content=with_columns(view.content, kept)) if kept else None
+    return view._replace(content=with_columns(view.content, kept)) if kept else None
 
 
 def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:

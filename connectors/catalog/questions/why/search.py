@@ -107,7 +107,7 @@ def _neighbourhood(connection: Connection, start: str, moments: Iterable[Moment]
         for (source, target), found in views.items()
         if source in names and target in names
         for view in found.values()
-        for one in dependencies_of(replace(view, content={**view.content, "sql": ""}), names[source], names[target])
+        for one in dependencies_of(view._replace(content={**view.content, "sql": ""}), names[source], names[target])
     ]
     return _Neighbourhood(names, frozenset(upstream), tuple(dict.fromkeys(edges)), cut_up or cut_down, references)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -112,8 +112,7 @@ class Moment:
 NOW = Moment()
 
 
-@dataclass(frozen=True, slots=True)
-class ContributionView:
+class ContributionView(NamedTuple):
     """One version of one producer's word on an edge, in force at the moment of the read.
 
     `first_edge` is what it was told of, whose names may have moved since.
@@ -134,8 +133,8 @@ class ContributionView:
     last_seen: int
     jobs: tuple[str, ...] = ()
     first_edge: tuple[str, str] = ("", "")
-    unseen: Mapping[str | None, Unseen] = field(default_factory=dict)
-    verdicts: Mapping[VerdictKey, Verdict] = field(default_factory=dict)
+    unseen: Mapping[str | None, Unseen] = MappingProxyType({})
+    verdicts: Mapping[VerdictKey, Verdict] = MappingProxyType({})
 
     @property
     def edge(self) -> tuple[str, str]:
@@ -172,7 +171,10 @@ def _reading(where: ColumnElement[bool], moment: Moment, *, with_statements: boo
 
 def _order(row: Any) -> tuple[str, str, bool, int, str]:
     """What puts rows in an order that does not change: SQLite would carry their documents through its sort."""
-    return row.from_id, row.to_id, row.kind != "wire", -row.seen_then, row.digest
+    _version, _contribution, source, target, _from, _to, kind, _key, _source, _document, _start, seen, _jobs, digest = (
+        row
+    )
+    return source, target, kind != "wire", -seen, digest
 
 
 _reading_again = lru_cache(maxsize=64)(_reading)
@@ -206,7 +208,7 @@ def read_contributions(
         bearers = _BearerReader(connection, found)
         changed = {entity for entity, _ in events}
         found = [
-            replace(one, content=columns_of.rewrite(events, bearers.of(one), one.content, one.last_seen, moment.as_of))
+            one._replace(content=columns_of.rewrite(events, bearers.of(one), one.content, one.last_seen, moment.as_of))
             if not changed.isdisjoint((*one.edge, *one.first_edge))
             else one
             for one in found
@@ -215,7 +217,7 @@ def read_contributions(
     if not rejected:
         return found
     return [
-        replace(one, content=without_rejected_columns(one.content, one.edge, rejected, events, moment.as_of))
+        one._replace(content=without_rejected_columns(one.content, one.edge, rejected, events, moment.as_of))
         for one in found
     ]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -98,7 +98,7 @@ def _with_unseen_columns(view: ContributionView, filling: _Filling) -> Contribut
         None: [start for start, columns in newer if given <= columns],
         **{name: [start for start, columns in newer if name in columns] for name in given},
     }
-    return replace(view, unseen={to: Unseen(view.last_seen, min(starts)) for to, starts in came.items() if starts})
+    return view._replace(unseen={to: Unseen(view.last_seen, min(starts)) for to, starts in came.items() if starts})
 
 
 def _producer(view: ContributionView) -> _Producer:

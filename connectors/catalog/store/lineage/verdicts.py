@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -54,7 +53,7 @@ def with_verdicts(
     judged: dict[tuple[str, str], list[ContributionView]] = {}
     for edge, views in found.items():
         own = words.get(edge[1])
-        kept = views if own is None else [replace(view, verdicts=_Verdicts(view, own, linked)) for view in views]
+        kept = views if own is None else [view._replace(verdicts=_Verdicts(view, own, linked)) for view in views]
         if moment.witnesses is not None:
             kept = [one for view in kept if (one := _admitted_part(view, moment.witnesses)) is not None]
         if kept:
@@ -139,7 +138,7 @@ def _admitted_part(view: ContributionView, wanted: WitnessFilter) -> Contributio
     if not columns:
         return view if admitted else None
     kept = list(_admitted_columns(columns, admitted))
-    return replace(view, content={**view.content, "columns": kept}) if kept else None
+    return view._replace(content={**view.content, "columns": kept}) if kept else None
 
 
 def _admitted_columns(columns: Iterable[Json], admitted: set[VerdictKey]) -> Iterator[Json]:
