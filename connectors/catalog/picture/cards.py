@@ -293,7 +293,7 @@ def _columns(name: str, columns: Iterable[tuple[str, int, Json]]) -> list[Json]:
         answer["name"] = column["name"]
         if column.get("description"):
             answer["description"] = column["description"]
-        answers.append(answer | _tags(column))
+        answers.append(answer | _tags(column) if column.get("tags") else answer)
     return answers
 
 
@@ -330,7 +330,8 @@ def contribution(one: ContributionView, names: tuple[str, str], times: dict[int,
         "lastSeen": seen.last if seen is not None else one.last_seen,
         "count": seen.count if seen is not None else 0,
         "columns": [
-            _column(column, names) | _not_seen(one, column.get("to")) for column in one.content.get("columns") or ()
+            _column(column, names) | _not_seen(one, column.get("to")) if one.unseen else _column(column, names)
+            for column in one.content.get("columns") or ()
         ],
     }
     keys = {"sql": "sqlQuery", "temp": "tempLineageTables"}

@@ -63,6 +63,7 @@ _HELD_IN: Mapping[str, str] = {"dataModel": "columns", "messageSchema": "schemaF
 # Answers, paths within the entity, types across platforms.
 
 
+@lru_cache(maxsize=4096)  # a picture has thousands of columns of a few types
 def standard_type(data_type: str) -> str:
     """The platform-neutral name of `data_type` (its parameters do not matter), UNKNOWN for what is not known."""
     bare = data_type.upper().split("(")[0].split("<")[0].strip()
