@@ -148,25 +148,30 @@ def _contribution(connection: Connection, edge: bulk_models.Edge, known: _BatchC
 
 def _columns(given: Sequence[bulk_models.ColumnEdge], names: tuple[ColumnNames, ColumnNames]) -> dict[str, int]:
     """Column edges between columns that the entities have or had, by their text; of how many source columns each is."""
-    source_path, target_path = names[0].path, names[1].path
+    source_text, target_text = names[0].path_text, names[1].path_text
     columns: dict[str, int] = {}
     for edge in given:
-        sources = sorted({path for name in edge["from_"] if (path := source_path(name)) is not None})
-        to = edge.get("to")
-        target = target_path(to) if to is not None else None
-        if sources and (to is None or target is not None):
-            columns[_column_text(edge, sources, target)] = len(sources)
+        to, read = edge.get("to"), edge["from_"]
+        target = "null" if to is None else target_text(to)
+        # nearly all are of one column, which needs no order
+        source, number = (source_text(read[0]), 1) if len(read) == 1 else _sources(read, names[0])
+        if source is not None and target is not None:
+            columns[_column_text(edge, source, target)] = number
     return columns
 
 
-def _column_text(edge: bulk_models.ColumnEdge, sources: Sequence[str], target: str | None) -> str:
+def _sources(read: Sequence[str], names: ColumnNames) -> tuple[str | None, int]:
+    """The columns among those `read` that are known, each once and in order, as JSON, and how many; None for none."""
+    paths = sorted({path for name in read if (path := names.path(name)) is not None})
+    return ",".join(map(quoted, paths)) or None, len(paths)
+
+
+def _column_text(edge: bulk_models.ColumnEdge, read: str, to: str) -> str:
     """A column edge as `dumps` writes it, several times as fast: it is most of what a batch has to store."""
     certain = "" if edge.get("certain", True) else '"certain":false,'
     expression = f'"expression":{quoted(found)},' if (found := edge.get("expression")) else ""
     masking = '"masking":true,' if edge.get("masking") else ""
     subtype = f'"subtype":{quoted(found)},' if (found := edge.get("subtype")) else ""
-    read = ",".join(map(quoted, sources))
-    to = "null" if target is None else quoted(target)
     return f'{{{certain}{expression}"from":[{read}],{masking}{subtype}"to":{to},"type":"{edge.get("type", "DIRECT")}"}}'
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from json.encoder import encode_basestring as quoted
 
 from sqlalchemy import Connection
 
@@ -21,6 +22,7 @@ class ColumnNames:
     exact: dict[str, None]  # in the order in which a folded name means them
     called: dict[str, str] = field(default_factory=dict)  # what lies elsewhere, by its own fully qualified name
     _paths: dict[str, str | None] = field(default_factory=dict)  # what was asked for: a batch names a column often
+    _texts: dict[str, str | None] = field(default_factory=dict)
     _folded: dict[str, str] = field(default_factory=dict)  # filled when a name is not exact, which it seldom is
 
     @property
@@ -36,6 +38,15 @@ class ColumnNames:
         if name not in self._paths:
             self._paths[name] = self._find(name)
         return self._paths[name]
+
+    def path_text(self, name: str) -> str | None:
+        """The same path as JSON: most of what a batch has to store are paths, and few of them differ."""
+        try:
+            return self._texts[name]
+        except KeyError:
+            path = self.path(name)
+            found = self._texts[name] = None if path is None else quoted(path)
+            return found
 
     def _find(self, name: str) -> str | None:
         if self.called and name.casefold() in self.called:

@@ -11,11 +11,11 @@ from sqlalchemy import Connection, func, select
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.store.database import Database, open_database
+from connectors.catalog.store.database import Database, dumps, loads, open_database
 from connectors.catalog.store.entities import lookup
 from connectors.catalog.store.entities.entities import entity_id, find_id
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
-from connectors.catalog.store.schema import entity_versions, name_events
+from connectors.catalog.store.schema import entity_versions, name_events, versions
 from tests.support.counted_statements import counted_statements
 
 FEW, MANY = 3, 60
@@ -133,3 +133,43 @@ def test_what_a_column_edge_leaves_out_is_plain(database: Database) -> None:
         assert told("uncertain", {"to": "s.d.p.w1.a", "certain": False})["merged"] == 1
         assert told("of every column", {})["merged"] == 1
         assert told("spelled out, of every column", {**spelled, "to": None})["unchanged"] == 1
+
+
+def test_columns_are_stored_by_their_own_names_in_order_and_those_that_are_not_there_left_out(
+    database: Database,
+) -> None:
+    names = ["a", "a b", "a\\b", "é", "B"]
+    columns = [{"name": name, "dataType": "INT"} for name in names]
+    wide = tables(0).model_dump(by_alias=True) | {
+        "tables": [{"name": f"w{n}", "databaseSchema": "s.d.p", "columns": columns} for n in range(2)]
+    }
+    told = [
+        {"from": ["s.d.p.w0.b", "s.d.p.w0.a b", "s.d.p.w0.gone", "s.d.p.w0.a", "s.d.p.w0.B"], "to": "s.d.p.w1.é"},
+        {"from": ["s.d.p.w0.a\\b"], "to": "s.d.p.w1.a"},
+        {"from": ["s.d.p.w0.é"], "to": "s.d.p.w1.a\\b", "expression": 'f("é")', "subtype": "TRANSFORMATION"},
+        {"from": ["s.d.p.w0.gone"], "to": "s.d.p.w1.a"},
+        {"from": ["s.d.p.w0.a"], "to": "s.d.p.w1.gone"},
+        {"from": ["s.d.p.w0.gone", "s.d.p.w0.lost"]},
+        {"from": ["s.d.p.w0.a"], "type": "INDIRECT", "subtype": "FILTER", "masking": True, "certain": False},
+    ]
+    ends = (("fromEntity", 0), ("toEntity", 1))
+    edge: Any = {name: {"id": entity_id("table", f"s.d.p.w{n}"), "type": "table"} for name, n in ends}
+    edge["contribution"] = {
+        "producer": {"kind": "query", "key": "q"},
+        "source": "QueryLineage",
+        "lastSeen": 5,
+        "columns": told,
+    }
+    with database.write() as connection:
+        lookup.register(connection, bulk_models.Register.model_validate(wide))
+        bulk_lineage.apply(connection, bulk_models.Lineage.model_validate({"batchId": "b", "edges": [edge]}))
+        ((document, number),) = connection.execute(select(versions.c.content, versions.c.column_edges)).all()
+    assert document == dumps(loads(document))
+    found = {(tuple(one["from"]), one["to"]): one for one in loads(document)["columns"]}
+    assert found.keys() >= {(("B", "a", "a b"), "é"), (("a",), None)}
+    assert len(found) == 4
+    assert number == 6
+    assert found[("é",), "a\\b"]["expression"] == 'f("é")'
+    assert found[("a",), None] == {
+        "certain": False, "from": ["a"], "masking": True, "subtype": "FILTER", "to": None, "type": "INDIRECT",
+    }  # fmt: skip
