@@ -29,8 +29,8 @@ _TEST_RESULTS = f"{Collection.TEST_CASES}/testCaseResults"
 
 _QUERY_INDEX = "query_search_index"
 _QUERIES_AT_ONCE = 100
-_QUERIES_AT_ONCE_IN_BULK = 500
-"""Of a catalog with bulk calls."""
+_QUERIES_AT_ONCE_IN_BULK = 2_000
+"""Of a catalog with bulk calls: it writes a page of its indexes once for all of them, and waits for the disk once."""
 _CHECKSUMS_AT_ONCE = 150
 """Checksums in the URL of a search: with more of them it is longer than the 8 KiB that usual proxies take."""
 _OWNERS_SHOWN = 5
@@ -310,8 +310,7 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
     at_once = _QUERIES_AT_ONCE_IN_BULK if client.LOOKUP in platform.capabilities else _QUERIES_AT_ONCE
     find = _stored_queries if platform.features.queries_by_checksum else _queries_by_name
     in_bulk = platform.features.queries_in_bulk
-    for start in range(0, len(queries), at_once):
-        batch = queries[start : start + at_once]
+    for batch in _parts(queries, at_once):
         stored = find(platform.http, service, [_checksum(query.query) for query in batch])
         news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in batch) if query]
         in_bulk = in_bulk and _file_in_bulk(platform.http, news)
@@ -320,6 +319,20 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
                 platform.http.send(Call("PUT", str(Collection.QUERIES), body=query.to_json()))
         filed += len(news)
     return filed
+
+
+def _parts(queries: Iterable[QueryRecord], most: int) -> Iterator[list[QueryRecord]]:
+    """The queries in their order, so many at a time, and of long ones fewer."""
+    part: list[QueryRecord] = []
+    characters = 0
+    for query in queries:
+        characters += len(query.query)
+        if part and (len(part) == most or characters > client.MOST_CHARACTERS):
+            yield part
+            part, characters = [], len(query.query)
+        part.append(query)
+    if part:
+        yield part
 
 
 def _file_in_bulk(http: Http, queries: Sequence[QueryRecord]) -> bool:

@@ -32,6 +32,8 @@ TYPES = "types"
 CORRECTIONS = "corrections"
 WORKFLOW_RUNS = "workflowRuns"
 
+MOST_CHARACTERS = 8_000_000
+"""Of the statements in one call: a catalog takes bodies of 64 MB, and counts the commas in them."""
 TABLE_INDEX = "table_search_index"
 CONTAINER_INDEX = "container_search_index"
 TOPIC_INDEX = "topic_search_index"

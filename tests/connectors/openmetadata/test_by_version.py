@@ -133,6 +133,15 @@ def test_where_a_patch_is_too_early_for_a_call_it_is_done_without(shop: Shop) ->
     assert [call.path for call in refused] == [f"{Collection.QUERIES}/bulk"]
 
 
+@pytest.mark.parametrize("shop", [(1, 12)], indirect=True)
+def test_of_long_queries_fewer_go_in_one_call(shop: Shop) -> None:
+    records = [QueryRecord(f"SELECT {number}".ljust(3_000_000), "shop") for number in range(5)]
+    shop.stub.received.clear()
+    assert file_queries(shop.platform, "shop", records) == 5
+    assert len(shop.stub.entities["queries"]) == 5
+    assert len([call for call in shop.stub.received if call.path == f"{Collection.QUERIES}/bulk"]) == 3
+
+
 @pytest.mark.parametrize("shop", [(1, 6)], indirect=True)
 def test_faults_on_the_way_lose_nothing_and_write_nothing_twice(shop: Shop, virtual_time: VirtualTime) -> None:
     faults: list[Fault] = [reset, half_a_body, refused_with(503), html, refused_with(429, Retry_After="1"), nested]

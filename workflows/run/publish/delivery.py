@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import add, gt
 
-from connectors.openmetadata.client import LINEAGE, Platform
+from connectors.openmetadata.client import LINEAGE, MOST_CHARACTERS, Platform
 from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, KeyedSink, Sink, SinkSettings, TargetBatch, WriteReport
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.digests import digest
@@ -30,8 +30,6 @@ from workflows.state.acknowledgements import (
 
 _MOST_COLUMNS = 50_000
 """That contributions of one call speak of."""
-_MOST_CHARACTERS = 8_000_000
-"""Of the statements in one call: a catalog takes bodies of 64 MB, and counts the commas in them."""
 _MOST_RECORDS = 200_000
 """Digests of the log's records in one call: of what runs each hour each contribution has a thousand."""
 _AT_ONCE, _AT_ONCE_IN_BULK = 500, 2_000
@@ -60,7 +58,7 @@ def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBat
     statements and of those that ran often, since it takes no body of any size.
     """
     chunk: list[TargetBatch] = []
-    most = size, _MOST_COLUMNS, _MOST_CHARACTERS, _MOST_RECORDS
+    most = size, _MOST_COLUMNS, MOST_CHARACTERS, _MOST_RECORDS
     held: tuple[int, ...] = (0, 0, 0, 0)
     for batch in batches:
         own = batch.size, batch.columns, batch.characters, batch.records
