@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -80,33 +80,6 @@ class FlowSources:
     depth: int
     stars: tuple[tuple[int, StarOutput], ...] = ()
     assumed: frozenset[str] = frozenset()
-
-    def __reduce__(self) -> tuple[Callable[..., FlowSources], tuple[object, ...]]:
-        """Its references are written as plain tuples: they are most of what a bound shard is, and a value of a class
-        takes four times as long.
-        """
-        columns = {name: _plain(references) for name, references in self.columns.items()}
-        others = self.sources, self.hops, self.via, self.depth, self.stars, self.assumed
-        return _flow_sources_of, (columns, _plain(self.indirect), *others)
-
-
-def _plain(references: Iterable[RelationReference]) -> list[tuple[object, ...]]:
-    return [(tuple(map(tuple, sources)), *others) for sources, *others in references]
-
-
-def _flow_sources_of(
-    columns: Mapping[str, Iterable[tuple[Any, ...]]], indirect: Iterable[tuple[Any, ...]], *others: Any
-) -> FlowSources:
-    """What was written, given its columns and its other fields."""
-    return FlowSources(
-        {name: _references_of(plain) for name, plain in columns.items()}, _references_of(indirect), *others
-    )
-
-
-def _references_of(plain: Iterable[tuple[Any, ...]]) -> frozenset[RelationReference]:
-    return frozenset(
-        [RelationReference(tuple([RelationColumn(*one) for one in sources]), *others) for sources, *others in plain]
-    )
 
 
 EMPTY = FlowSources({}, frozenset(), frozenset(), frozenset(), frozenset(), 0)
