@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
@@ -49,6 +50,12 @@ _AROUND = (exp.Paren, exp.IgnoreNulls, exp.RespectNulls, exp.Limit)
 _TAKEN_AS_THEY_ARE = (exp.Column, exp.Query, exp.Literal, exp.Null, exp.Boolean)
 _ACCESS = (exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.StructExtract, exp.GetExtract)
 _TAKEN = Fields()
+_WITH_FIELDS = (
+    *(exp.Struct, exp.Tuple, exp.JSONObject, exp.ObjectInsert, exp.StarMap, exp.Anonymous),
+    *(exp.Array, exp.ArrayConcat, exp.Coalesce, exp.If, exp.Case, exp.Bracket, exp.Window, exp.Filter),
+    *(exp.WithinGroup, *_AGGREGATES, *_CHOICES, *_AS_THEY_ARE, *_AROUND, *_ACCESS),
+)
+"""The nodes of which fields are told; most expressions are none of them, and are asked nothing more."""
 
 _Own: TypeAlias = "tuple[tuple[str, exp.Expr], ...]"
 
@@ -339,6 +346,8 @@ class _Value(NamedTuple):
 
 def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:
     """The fields of the value that a node makes; None where the node says nothing of them."""
+    if not _may_have_fields(type(node)):  # type: ignore[arg-type]  # mypy asks for the nodes' hash, not for the type's
+        return None
     own = _built_fields(w, node)
     if own is not None:
         keyed = type(node) not in (exp.Struct, exp.Tuple) or w.names.dialect.keyed_braces
@@ -353,6 +362,11 @@ def fields_of_node(w: ExpressionWriter, node: exp.Expr) -> Fields | None:
     acting = tuple((w.inner(item, IDENTITY), role) for value in values for item, role in value.acting)
     names = tuple(w.queries.field_name(w.names.column(item.this)) for item in named if type(item) is exp.ColumnDef)
     return Fields(among=among, acting=acting, names=names if len(names) == len(named) else ())
+
+
+@cache
+def _may_have_fields(kind: type[exp.Expr]) -> bool:
+    return issubclass(kind, _WITH_FIELDS)
 
 
 def _fields_of_type(to: exp.Expr | None) -> list[exp.Expr]:
