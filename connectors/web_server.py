@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -18,6 +18,10 @@ STOP_SECONDS = 10
 _START_SECONDS = 30.0
 _HEAD_SECONDS = 60.0
 """For the first line and the headers of a request, which uvicorn waits for without an end."""
+_MOST_TURNS = 100
+"""Of the event loop, before a server takes it that something is still being answered."""
+_TICK_SECONDS = 0.1
+"""As uvicorn has it: every tenth time it sets the clock of its answers."""
 
 
 class HttpProtocol(H11Protocol):
@@ -54,6 +58,49 @@ class HttpProtocol(H11Protocol):
             self._head_limit = None
 
 
+class WebServer(uvicorn.Server):
+    """A server in a thread that ends as soon as it is told to, if it answers nothing then.
+
+    uvicorn's looks ten times a second whether it is to end, and then lets its connections have a tenth more: each run
+    and each command that has the catalog embedded would wait for that.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.should_exit = False
+        self._stop = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def end(self) -> None:
+        """Tells it to end, from any thread."""
+        self.should_exit = True
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended already
+                self._loop.call_soon_threadsafe(self._stop.set)
+
+    async def main_loop(self) -> None:
+        """Serves until it is to end."""
+        self._loop = asyncio.get_running_loop()
+        ticks = 0
+        while not await self.on_tick(ticks):
+            ticks += 1
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), _TICK_SECONDS)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Closes what is open; where something is being answered, uvicorn waits for it."""
+        for listening in (*self.servers, *(sockets or ())):
+            listening.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        for _ in range(_MOST_TURNS):  # until a closed connection has told that it is, and an answered call returned
+            if not self.server_state.connections and not self.server_state.tasks:
+                await self.lifespan.shutdown()
+                return
+            await asyncio.sleep(0)
+        await super().shutdown(sockets)
+
+
 def listen(host: str, port: int, advice: str) -> socket.socket:
     """A socket that takes connections at `host` (a name, or an address of IPv4 or IPv6) and `port` (0: any free one).
 
@@ -80,7 +127,7 @@ def url_of(listener: socket.socket, host: str) -> str:
 
 
 @contextmanager
-def server_thread(server: uvicorn.Server, listener: socket.socket, name: str) -> Iterator[None]:
+def server_thread(server: WebServer, listener: socket.socket, name: str) -> Iterator[None]:
     """Runs a server in a thread called `name` during the block. Raises ConfigError where it does not start in 30 s."""
     # uvicorn only installs signal handlers in a main thread
     thread = threading.Thread(target=server.run, args=([listener],), name=name, daemon=True)
@@ -89,7 +136,7 @@ def server_thread(server: uvicorn.Server, listener: socket.socket, name: str) ->
         _wait_until_started(server, thread)
         yield
     finally:
-        server.should_exit = True
+        server.end()
         thread.join(_START_SECONDS)
 
 

@@ -293,7 +293,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.commands.lineage",
     ),
     "workflows/state/test_health.py": (
-        "connectors.web_server",
         "workflows.commands.runs",
         "workflows.commands.schedule",
         "workflows.state.metrics",

@@ -35,6 +35,7 @@ CALLED_BY_OTHERS = {
     "isolation_level": "sqlite3",
     "text_factory": "sqlite3",
     "should_exit": "uvicorn",
+    "main_loop": "uvicorn",
     "WARN": "a value of --log-level",
     "DBT": "a value of the contract",
     "PIPELINE": "a value of the contract",

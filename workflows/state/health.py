@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from connectors.web_server import STOP_SECONDS, HttpProtocol, listen, server_thread, url_of
+from connectors.web_server import STOP_SECONDS, HttpProtocol, WebServer, listen, server_thread, url_of
 from ingestion.errors import StateLost
 from workflows.state.metrics import CONTENT_TYPE, metrics_text
 from workflows.state.runs import run_totals
@@ -32,7 +32,7 @@ def health_server(store: StateStore, host: str, port: int) -> Iterator[str]:
             lifespan="off",
             timeout_graceful_shutdown=STOP_SECONDS,
         )
-        with server_thread(uvicorn.Server(settings), listener, "health"):
+        with server_thread(WebServer(settings), listener, "health"):
             yield url_of(listener, host)
 
 

@@ -17,7 +17,7 @@ from connectors.catalog.http.app import create_app
 from connectors.catalog.http.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.lineage.openlineage import Intake
-from connectors.web_server import STOP_SECONDS, HttpProtocol, listen, server_thread, url_of
+from connectors.web_server import STOP_SECONDS, HttpProtocol, WebServer, listen, server_thread, url_of
 from ingestion.dialects.dataset_namespaces import NamespaceMap
 from ingestion.errors import ConfigError, TargetDown
 
@@ -123,7 +123,7 @@ def _address(listener: socket.socket, config: CatalogConfig) -> CatalogAddress:
     return CatalogAddress(f"{url_of(listener, config.host)}/api")
 
 
-def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
+def _server(config: CatalogConfig, database: Database) -> WebServer:
     rules = AccessRules(
         token=config.token,
         hosts=LOOPBACK if config.host in LOOPBACK and not config.token else None,
@@ -150,4 +150,4 @@ def _server(config: CatalogConfig, database: Database) -> uvicorn.Server:
         h11_max_incomplete_event_size=_HEAD_BYTES,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
-    return uvicorn.Server(settings)
+    return WebServer(settings)

@@ -13,7 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from connectors.catalog.http.middleware import LOOPBACK, AccessMiddleware, AccessRules
 from connectors.catalog.mcp.answers import CatalogAnswers
 from connectors.catalog.mcp.tools import mcp_server
-from connectors.web_server import HttpProtocol, listen, server_thread, url_of
+from connectors.web_server import HttpProtocol, WebServer, listen, server_thread, url_of
 from ingestion.errors import ConfigError
 
 _MOST_BODY = 4 << 20
@@ -85,5 +85,5 @@ def running_mcp(answers: CatalogAnswers, address: McpAddress) -> Iterator[str]:
         lifespan="on", timeout_graceful_shutdown=_STOP_SECONDS,
     )  # fmt: skip
     listener = listen(address.host, address.port, "choose another port (0 takes any free one)")
-    with listener, server_thread(uvicorn.Server(settings), listener, "mcp"):
+    with listener, server_thread(WebServer(settings), listener, "mcp"):
         yield f"{url_of(listener, address.host)}{PATH}"
