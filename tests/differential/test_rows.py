@@ -144,8 +144,12 @@ def _literal(value: Any, type_: str) -> str:
     return f"'{value}'" if type_ == "json" else str(value)
 
 
-def _statements(tables: Tables) -> Iterator[str]:
+def _statements(tables: Tables, held: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """What fills those tables that hold other rows, and have these from then on."""
     for table, rows in tables.items():
+        if held.get(table) is rows:
+            continue
+        held[table] = rows
         types = COLUMNS[table]
         yield f"delete from {table}"
         cells = (", ".join(_literal(row[name], types[name]) for name in types) for row in rows)
@@ -167,8 +171,10 @@ def duck() -> Run:
     for statement in _creations():
         connection.execute(statement)
 
+    held: dict[str, list[dict[str, Any]]] = {}
+
     def run(text: str, tables: Tables) -> list[Counter[str]] | None:
-        for statement in _statements(tables):
+        for statement in _statements(tables, held):
             connection.execute(statement)
         try:
             cursor = connection.execute(text)
@@ -187,9 +193,10 @@ def postgres() -> Iterator[Run]:
     with session_of_own_server() as session:
         for statement in _creations():
             session.execute(statement.encode())
+        held: dict[str, list[dict[str, Any]]] = {}
 
         def run(text: str, tables: Tables) -> list[Counter[str]] | None:
-            session.execute("; ".join(_statements(tables)).encode())
+            session.execute("; ".join(_statements(tables, held)).encode())
             try:
                 cursor = session.execute(text.encode())
                 return _columns(cursor.fetchall(), len(cursor.description or ()))
