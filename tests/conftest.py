@@ -7,6 +7,7 @@ import pickle
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,12 +37,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         cache = getattr(config, "cache", None)
-        passing = tempfile.TemporaryDirectory(prefix="shared")
+        passing = tempfile.TemporaryDirectory(prefix="shared", ignore_cleanup_errors=True)
         config.add_cleanup(passing.cleanup)
         bytecode.share(cache.mkdir("bytecode") if cache else Path(passing.name, "bytecode"))
         archiving = class_archive.begin(cache.mkdir("classes") if cache else Path(passing.name, "classes"))
         if archiving is not None:
-            config.add_cleanup(archiving.kill)
+            config.add_cleanup(partial(class_archive.give_up, archiving))
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

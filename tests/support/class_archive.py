@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -30,12 +31,19 @@ def begin(cache: Path) -> subprocess.Popen[bytes] | None:
         shutil.rmtree(folder, ignore_errors=True)  # what earlier tests had begun when they were killed
         archiving = subprocess.Popen(
             command(), cwd=REPOSITORY, env=environment(folder),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
     options = f"{QUICK} -XX:+IgnoreUnrecognizedVMOptions -Xlog:disable -XX:SharedArchiveFile={file_in(folder)}"
     os.environ[OPTIONS] = f"{os.environ.get(OPTIONS, '')} {options}".strip()
     os.environ[FOLDER] = str(folder)
     return archiving
+
+
+def give_up(archiving: subprocess.Popen[bytes]) -> None:
+    """Ends what is still at it, its JVM too, which would go on writing to a folder that is being removed."""
+    if archiving.poll() is None:
+        os.killpg(archiving.pid, signal.SIGKILL)
+        archiving.wait()
 
 
 def passed_on() -> dict[str, str]:
