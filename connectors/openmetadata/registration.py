@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from connectors.openmetadata import client
 from connectors.openmetadata.client import Platform
@@ -42,14 +42,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RegistrationResult:
-    """How many entities were made, and which could not be: their group and create request, with why.
-
-    `tables`: the ids of the tables that Headwater's catalog made, by their FQNs; an OpenMetadata tells none.
-    """
+    """How many entities were made, and which could not be: their group and create request, with why."""
 
     made: int = 0
     refused: tuple[tuple[str, Json, Failure], ...] = ()
-    tables: Mapping[str, str] = field(default_factory=dict)
 
 
 def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float | None = None) -> int:
@@ -60,20 +56,14 @@ def register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float
     Headwater's catalog also adds columns that are new to tables that it has; on an OpenMetadata whatever exists stays
     as it is. Raises Rejected, ConfigError, ServerFailed and TargetDown.
     """
-    return _register(platform, groups, at).made
-
-
-def _register(platform: Platform, groups: Mapping[str, Sequence[Json]], at: float | None = None) -> RegistrationResult:
     if client.TABLES in platform.capabilities:
         answer = client.register(platform.http, groups, at)
-        made = sum(bool(one["created"]) for group in answer.values() for one in group)
-        tables = {one["fullyQualifiedName"]: one["id"] for one in answer["tables"] if one["created"]}
-        return RegistrationResult(made, tables=tables)
+        return sum(bool(made["created"]) for group in answer.values() for made in group)
     made = 0
     for group in ("services", *_COLLECTIONS):
         for request in groups.get(group, ()):
             made += _put_if_missing(platform, group, request)
-    return RegistrationResult(made)
+    return made
 
 
 def register_each(
@@ -84,18 +74,16 @@ def register_each(
     `probe` is told of what is sent. Raises ConfigError and TargetDown.
     """
     ordered = [(group, request) for group in ("services", *_COLLECTIONS) for request in groups.get(group, ())]
-    done: list[RegistrationResult] = []
+    made = []
 
     def work(chosen: Sequence[tuple[str, Json]]) -> None:
         parts: dict[str, list[Json]] = {}
         for group, request in chosen:
             parts.setdefault(group, []).append(request)
-        done.append(_register(platform, parts))
+        made.append(register(platform, parts))
 
     failed = in_parts(ordered, work, FailureStage.REGISTRATION, probe)
-    refused = tuple((group, request, failure) for (group, request), failure in failed)
-    tables = {name: identifier for one in done for name, identifier in one.tables.items()}
-    return RegistrationResult(sum(one.made for one in done), refused, tables)
+    return RegistrationResult(sum(made), tuple((group, request, failure) for (group, request), failure in failed))
 
 
 def _put_if_missing(platform: Platform, group: str, request: Json) -> bool:

@@ -5,7 +5,7 @@ Spark.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -22,17 +22,10 @@ from workflows.run.group.occurrences import OccurrenceGroup
 from workflows.run.publish.delivery import Publisher, requests_at_once
 from workflows.run.publish.publishing import PublishOrder, publish_shard
 from workflows.run.resolve.lineage import SourceLineage, lineage_of
-from workflows.run.resolve.resolution import (
-    NameResolution,
-    NamesBefore,
-    RegisteredNames,
-    RelationFacts,
-    ResolvedNames,
-    made_tables,
-)
+from workflows.run.resolve.resolution import NameResolution, NamesBefore, RegisteredNames, RelationFacts, ResolvedNames
 from workflows.run.resolve.routines import RoutineEntities
 from workflows.runtime.options import RunOptions
-from workflows.runtime.spill import Packed, pack, unpack
+from workflows.runtime.spill import Packed, pack
 from workflows.state.acknowledgements import PublishedState
 from workflows.target import RunTarget
 
@@ -182,15 +175,10 @@ class NamesMet:
 
 @dataclass(frozen=True, slots=True)
 class AfterRegistration:
-    """What was registered for all shards, and the entities of the shard's own routines.
-
-    `tables`: the ids of those that were made of the `facts` that the shard alone tells, by their locations.
-    """
+    """What was registered for all shards, and the entities of the shard's own routines."""
 
     registered: RegisteredNames
     routines: RoutineEntities
-    facts: tuple[RelationFacts, ...] | Packed[tuple[RelationFacts, ...]] = ()
-    tables: Mapping[str, str] = field(default_factory=dict)
 
 
 def bind_shard(context: PassContext, shard: UnboundShard, _given: None) -> tuple[BoundShard, NamesMet]:
@@ -209,9 +197,7 @@ def resolve_shard(
     context: PassContext, bound: BoundShard, given: AfterRegistration
 ) -> tuple[ResolvedShard, LineageSummary]:
     """What a `bound` shard says of entities, once all that the target lacked was registered. Raises TargetDown."""
-    facts: tuple[RelationFacts, ...] = unpack(given.facts)
-    registered = replace(given.registered, tables=made_tables(facts, given.tables))
-    names = context.names.resolve(bound.source, bound.names, registered, given.routines)
+    names = context.names.resolve(bound.source, bound.names, given.registered, given.routines)
     lineage = lineage_of(bound.source, names.entities, names.routines)
     return ResolvedShard(lineage, names), lineage_summary(lineage, names, context.names.settings)
 

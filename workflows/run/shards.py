@@ -47,7 +47,7 @@ from workflows.run.publish.query_records import LogQueries
 from workflows.run.remember.checkpoint import LineageResult
 from workflows.run.resolve.resolution import NameResolution, RegisteredNames, RelationFacts
 from workflows.runtime.progress import Progress, StageProgress
-from workflows.runtime.spill import SpillList, unpack
+from workflows.runtime.spill import SpillList
 from workflows.state.acknowledgements import PublishedState
 
 # Which shards a log is worked on in: those that are bound at once, and those that are too large for that.
@@ -142,13 +142,11 @@ class _DriverListener:
 class _NamesOfShards:
     """What each shard tells of the relations that may be registered, and of its routines; `shards`: how many do.
 
-    That by the location in which something would be registered. `tables`: the ids of those that were made of what one
-    shard alone tells, by their locations, for each shard.
+    That by the location in which something would be registered.
     """
 
     facts: SpillList[tuple[RelationFacts, ...]]
     routines: SpillList[Mapping[str, tuple[str, ...]]]
-    tables: SpillList[Mapping[str, str]]
     shards: Counter[str] = field(default_factory=Counter)
 
     def add(self, summary: NamesMet) -> None:
@@ -160,17 +158,13 @@ class _NamesOfShards:
     def register(self, names: NameResolution) -> RegisteredNames:
         """Has those of all shards registered, where the target lacks them."""
         shared = {location for location, count in self.shards.items() if count > 1}
-        return names.register(self.facts, self.tables.append, shared)
+        return names.register(self.facts, shared)
 
     def outcomes_of(self, registered: RegisteredNames, names: NameResolution) -> Iterator[AfterRegistration]:
         """What each shard is told of that."""
-        all_facts = self.facts.stored_values()
-        for facts, routines, tables in zip(all_facts, self.routines, self.tables, strict=True):
-            of_shard = registered
-            if registered.refused:
-                own: tuple[RelationFacts, ...] = unpack(facts)
-                of_shard = registered.within(own)
-            yield AfterRegistration(of_shard, names.resolve_routines(routines), facts if tables else (), tables)
+        all_facts = self.facts if registered.refused else repeat(())
+        for facts, routines in zip(all_facts, self.routines, strict=False):
+            yield AfterRegistration(registered.within(facts), names.resolve_routines(routines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +238,7 @@ class LineageStages:
         if spark is not None:
             executor = opened.kept.enter_context(executor_for(driver, spark, plan.expected, stated))
         work = ShardWork(found, log, executor, listener, plan.expected)
-        bound = BoundShards(work, work.spill(), _NamesOfShards(work.spill(), work.spill(), work.spill()))
+        bound = BoundShards(work, work.spill(), _NamesOfShards(work.spill(), work.spill()))
 
         def on_result(result: Result[BoundShard, NamesMet]) -> None:
             bound.shards.append(result.left)

@@ -97,7 +97,7 @@ class SpillList(Sequence[Value], Generic[Value]):
         self._written = 0
         self._waiting = bytearray()  # of the values behind what is written
         self._read_last = -1
-        self._at_hand, self._at_hand_from = b"", 0
+        self._at_hand = b"", 0  # what was read, and from where: together, as threads may read one after the other
 
     def append(self, value: Value | Packed[Value]) -> int:
         """Adds a value, or one that is packed already; its number. Raises StateLost where there is no room for it."""
@@ -114,10 +114,6 @@ class SpillList(Sequence[Value], Generic[Value]):
             self._held[number] = value
         self._ends.append(end)
         return number
-
-    def stored_values(self) -> Iterator[Value | Packed[Value]]:
-        """All of them in their order, those that are in the file as they are there."""
-        return map(self._stored_value, range(len(self)))
 
     def _stored_value(self, number: int) -> Value | Packed[Value]:
         return self._held[number] if number in self._held else Packed(self._read(number))
@@ -152,24 +148,25 @@ class SpillList(Sequence[Value], Generic[Value]):
         in_order, self._read_last = number == self._read_last + 1, number
         if self._file is None or start >= self._written:
             return bytes(self._waiting[start - self._written : end - self._written])
-        if not self._at_hand_from <= start <= end <= self._at_hand_from + len(self._at_hand):
+        content, at = self._at_hand
+        if not at <= start <= end <= at + len(content):
             if not in_order or end - start > _AT_ONCE:
                 return os.pread(self._file.fileno(), end - start, start)
-            self._at_hand = os.pread(self._file.fileno(), min(_AT_ONCE, self._written - start), start)
-            self._at_hand_from = start
-        return self._at_hand[start - self._at_hand_from : end - self._at_hand_from]
+            content, at = os.pread(self._file.fileno(), min(_AT_ONCE, self._written - start), start), start
+            self._at_hand = content, at
+        return content[start - at : end - at]
 
     def _add(self, packed: bytes) -> None:
         """Adds what was packed: what is small waits, as a call of the system takes longer than to pack it."""
         if len(self._waiting) + len(packed) > _AT_ONCE:
-            self._write(self._waiting)
+            self._write(bytes(self._waiting))
             self._waiting = bytearray()
         if len(packed) > _AT_ONCE:
             self._write(packed)
         else:
             self._waiting += packed
 
-    def _write(self, packed: bytes | bytearray) -> None:
+    def _write(self, packed: bytes) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  it lives as long as the list
         left, offset = memoryview(packed), self._written

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -18,13 +17,13 @@ from ingestion.dialects.connection_types import OTHER_DATABASE, service_type
 from ingestion.dialects.dataset_namespaces import ServiceAddress
 from ingestion.model.engine_names import EngineNameRules
 from ingestion.model.entities import DASHBOARD_TYPES, TableEntity
-from ingestion.model.fqn import build_fqn, decode_name, encode_name, split_fqn
+from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.isolation import FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import Column, Json, NameKind
 from ingestion.model.namespaces import QUALIFIED_PARTS, RelationKey
 from ingestion.model.outcomes import Outcome
 from ingestion.model.topics import split_topic
-from ingestion.resolution import EntitySearch, Hits, PartialName, Resolver, SearchScope
+from ingestion.resolution import Resolver, SearchScope
 from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings
 from workflows.run.bind.binding import LineageSource
@@ -50,8 +49,6 @@ _JDBC_SERVICES = {
 _Sighting = tuple[Order, int] | None
 """When a column was first seen: its statement, and its number among those that are seen with it."""
 _NEVER = ((float("inf"), 0), 0)
-_FEW_COLUMNS = 1_000
-"""As many a catalog takes of any table; of one with more it may keep less than it was told."""
 
 
 # Tables that the log shows and the catalog lacks are registered, with the columns that are known.
@@ -323,7 +320,6 @@ class RegisteredNames:
     made: int = 0
     refused: frozenset[str] = frozenset()
     sent: bool = False
-    tables: Mapping[str, TableEntity] = field(default_factory=dict)
 
     def within(self, facts: Iterable[RelationFacts]) -> RegisteredNames:
         """The same, with those alone of the refused locations that these `facts` are of."""
@@ -331,67 +327,6 @@ class RegisteredNames:
 
     def __add__(self, other: RegisteredNames) -> RegisteredNames:
         return RegisteredNames(self.made + other.made, self.refused | other.refused, self.sent or other.sent)
-
-
-def made_tables(facts: Iterable[RelationFacts], ids: Mapping[str, str]) -> dict[str, TableEntity]:
-    """The tables of these ids, by location, as the catalog has them since it made each of one of the `facts`."""
-    wanted = [one for one in facts if one.location in ids] if ids else []
-    return {
-        one.location: _made_table(ids[one.location], one) for one in wanted if len(one.shape.columns) <= _FEW_COLUMNS
-    }
-
-
-def _made_table(identifier: str, facts: RelationFacts) -> TableEntity:
-    service, database, schema, name = split_fqn(facts.location)
-    shape = facts.shape
-    # a name is read as it is stored, and a column without a type has the catalog's word for that
-    columns = [
-        Column(decode_name(encode_name(column.name)), column.type if column.type.strip() else "UNKNOWN")
-        for column in shape.columns
-    ]
-    return TableEntity(
-        identifier,
-        facts.location,
-        service,
-        database,
-        schema,
-        name,
-        tuple(columns),
-        "Regular" if shape.definition is None else "View",
-        shape.definition or None,
-        columns_complete=shape.complete,
-        filed_from_log=True,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _SearchBesideMade:
-    """A catalog of which it is known what a run has `made` there, by FQN: an EntitySearch that asks for all else."""
-
-    search: EntitySearch
-    made: Mapping[str, TableEntity]
-
-    def without_columns(self) -> EntitySearch:
-        return self.search.without_columns()
-
-    def field_search(self, pattern: str) -> Hits:
-        return self.search.field_search(pattern)
-
-    def get_by_fqn(self, fqn: str) -> TableEntity | None:
-        return self.made.get(fqn) or self.search.get_by_fqn(fqn)
-
-    def bulk_lookup(self, service: str, names: Sequence[PartialName]) -> Sequence[Sequence[TableEntity]] | None:
-        """Of a whole name that was made: what else differs from it in case alone is not meant by it."""
-        known = {name: self.made.get(build_fqn(service, *map(str, name))) for name in names if all(name)}
-        others = [name for name in names if known.get(name) is None]
-        answers = self.search.bulk_lookup(service, others) if others else ()
-        if answers is None:
-            return None
-        asked = iter(answers)
-        return [next(asked) if (table := known.get(name)) is None else (table,) for name in names]
-
-    def path_lookup(self, path: str) -> Sequence[TableEntity]:
-        return self.search.path_lookup(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,36 +370,23 @@ class NameResolution:
         facts = registrar.facts(source, entities)
         return NamesBefore(entities, frozenset(registrar.isolation.failures)), tuple(facts)
 
-    def register(
-        self,
-        shards: Iterable[Sequence[RelationFacts]],
-        on_tables: Callable[[Mapping[str, str]], object],
-        shared: Collection[str] = (),
-    ) -> RegisteredNames:
-        """Registers what the target lacks, once all shards were looked up; `shared` are the locations of several.
-
-        `on_tables` is told for each shard the ids of the tables that were made of one of its facts, by location.
-        """
+    def register(self, shards: Iterable[Sequence[RelationFacts]], shared: Collection[str] = ()) -> RegisteredNames:
+        """Registers what the target lacks, once all shards were looked up; `shared` are the locations of several."""
         later: list[RelationFacts] = []
         done = RegisteredNames()
         for facts in shards:
             later += [one for one in facts if one.location in shared]
-            own = [one for one in facts if one.location not in shared]
-            registered, made = self._send(own)
-            facts_at = Counter(one.location for one in own) if made else {}
-            on_tables({location: identifier for location, identifier in made.items() if facts_at[location] == 1})
-            done += registered
-        return done + self._send(later)[0]
+            done += self._send([one for one in facts if one.location not in shared])
+        return done + self._send(later)
 
-    def _send(self, facts: Iterable[RelationFacts]) -> tuple[RegisteredNames, Mapping[str, str]]:
-        """What was registered, and the ids of the tables that were made, by location."""
+    def _send(self, facts: Iterable[RelationFacts]) -> RegisteredNames:
         isolation = Isolation[str](self._probe)
         requests = self._registrar().requests_of(facts, isolation)
         if not requests:
-            return RegisteredNames(refused=frozenset(isolation.failures)), {}
+            return RegisteredNames(refused=frozenset(isolation.failures))
         done = register_each(self._target.platform, requests, self._probe)
         refused = {_location_of_request(request) for _group, request, _failure in done.refused}
-        return RegisteredNames(done.made, frozenset(isolation.failures) | refused, sent=True), done.tables
+        return RegisteredNames(done.made, frozenset(isolation.failures) | refused, sent=True)
 
     def resolve_routines(self, statements: Mapping[str, Sequence[str]]) -> RoutineEntities:
         """The entities of routines, given the masked statements of each; what the target lacks is registered."""
@@ -479,7 +401,7 @@ class NameResolution:
         """
         entities = before.entities
         if registered.sent:
-            entities = self._entities(source, relations_in(source.flows), self._resolver_after(registered.tables))
+            entities = self._entities(source, relations_in(source.flows), self._resolver_after())
         refused = set(before.failed)
         registrar = self._registrar()
         if registered.refused:
@@ -488,10 +410,8 @@ class NameResolution:
             refused |= {n for n, location in locations.items() if location in registered.refused}
         return ResolvedNames(entities.with_status(refused, Outcome.REGISTRATION_FAILED), routines)
 
-    def _resolver_after(self, made: Mapping[str, TableEntity]) -> Resolver:
-        """One that has asked for nothing that was not there before all was registered; what was `made` it knows."""
-        if made:
-            return Resolver(_SearchBesideMade(self._target.search, made), self._scope, self._probe)
+    def _resolver_after(self) -> Resolver:
+        """One for all shards, that is made when everything is registered."""
         if self._after is None:
             self._after = self.resolver()
         return self._after

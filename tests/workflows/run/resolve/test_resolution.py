@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.openmetadata.client import CatalogSearch, connect
-from connectors.openmetadata.connection import Connection
-from connectors.openmetadata.registration import register_each
 from ingestion.binding.binder import BoundLog
 from ingestion.binding.relations import Relation
 from ingestion.model.entities import TableEntity
@@ -19,9 +14,8 @@ from ingestion.model.isolation import Isolation
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import Outcome
-from ingestion.resolution import PartialName
 from workflows.run.resolve.entities import RelationEntities
-from workflows.run.resolve.resolution import RegisteredNames, Registrar, RelationFacts, made_tables
+from workflows.run.resolve.resolution import RegisteredNames, Registrar, RelationFacts
 
 
 def test_a_batch_is_told_of_the_refused_places_that_it_names_and_of_no_other() -> None:
@@ -64,33 +58,3 @@ def test_a_table_that_is_there_in_another_case_gets_the_columns_of_the_log(
     registrar = Registrar("wh", service_type, "db", "s")
     (facts,) = registrar.facts(cast(Any, source), entities)
     assert (facts.location, facts.wanted) == (location, True)
-
-
-def test_what_was_made_is_known_as_the_catalog_would_answer_of_it(tmp_path: Path) -> None:
-    """Nobody asks for a table that was made of what is at hand: columns of any name and type, views, and no columns."""
-    some = [Column("id", "bigint"), Column("Name"), Column('a"b::c > d', " "), Column("n", "numeric(10, 2)")]
-    shapes = {
-        "t": SimpleNamespace(columns=dict.fromkeys(some), complete=True, definition=None),
-        'odd "one"::x': SimpleNamespace(
-            columns={Column("a__reserved__colon__b"): None}, complete=False, definition=None
-        ),
-        "v": SimpleNamespace(columns={Column("a", "text[]"): None}, complete=True, definition="SELECT a FROM t"),
-        "e.mpty": SimpleNamespace(columns={}, complete=False, definition=""),
-    }
-    registrar = Registrar("wh", "Postgres", "db", "s")
-    keys = {name: RelationKey(("db", "s", name)) for name in shapes}
-    facts = [
-        RelationFacts(registrar.location_of(key), key, cast(Any, shapes[name]), wanted=True, identity=(key, None))
-        for name, key in keys.items()
-    ]
-    with running_catalog(CatalogConfig(tmp_path / "catalog.db", port=0)) as address:
-        platform = connect(Connection(address.url))
-        ids = register_each(platform, registrar.requests_of(facts, Isolation())).tables
-        names = [PartialName(*key.parts) for key in keys.values()]
-        answers = CatalogSearch(platform).bulk_lookup("wh", names) or ()
-        again = register_each(platform, registrar.requests_of(facts, Isolation())).tables
-        platform.close()
-    made = made_tables(facts, ids)
-    assert [[made[one.location]] for one in facts] == [[*answer] for answer in answers]
-    assert not again
-    assert made_tables(facts, again) == {}
