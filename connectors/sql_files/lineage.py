@@ -219,9 +219,9 @@ def _project(name: str, dialect: str | None, timeout_seconds: float) -> ModelPro
     path = Path(name)
     if name == "-" or (path.suffix == ".sql" and path.is_file() and not begins_as_model(path)):
         return None
-    from connectors.sql_files.projects import open_project  # all kinds of project: a third of what a file takes
+    from connectors.sql_files.projects import project_at  # all kinds of project: a third of what a file takes
 
-    return open_project(path, dialect, timeout_seconds)
+    return project_at(path, dialect, timeout_seconds)
 
 
 def _models_schema(project: ModelProject) -> dict[str, Mapping[str, str]]:

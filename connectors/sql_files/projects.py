@@ -14,7 +14,7 @@ from connectors.sqlmesh.projects import SqlmeshOptions, is_sqlmesh, open_sqlmesh
 from ingestion.parsing.sandbox.process import Limits
 
 
-def open_project(path: Path, dialect: str | None, timeout_seconds: float) -> ModelProject | DbtProject | None:
+def project_at(path: Path, dialect: str | None, timeout_seconds: float) -> ModelProject | DbtProject | None:
     """The project at a path, None where there is none.
 
     Raises ConfigError, as where what is there is read by something else, and UnreadableArtifact.

@@ -110,7 +110,7 @@ def run_once(config: RunConfig, request: RunRequest) -> None:
         for key in config.without_effect:
             logger.warning("%s is accepted and has no effect here", key)
         find_java()
-        collect_seldom()
+        collect_seldom()  # again: what was loaded for a run stays as well
         summary = _summary(config, request, run_id)
         limits = config.workflow_config
         finish(summary, SuccessCriteria(limits.demanded_percent, request.strict), request.report, request.log_format)

@@ -97,7 +97,7 @@ def serve(
                 namespaces=_namespaces(config or ()),
                 replays=_replays(config or ()),
             )
-            collect_seldom()
+            collect_seldom()  # again: what was loaded to serve stays as well
             serve_catalog(settings, _announce)
     except Interrupted as error:
         # What ends a server in good order is no failure to speak of.

@@ -51,10 +51,10 @@ _ALARM_GRACE_SECONDS = 1.0
 
 # A syntax tree refers to its own parts in circles: it stays until the collector finds it. Python's own threshold, of
 # 700 containers, has it look through each tree while that is still in use, which takes a tenth of a parse. A container
-# of a tree has 160 bytes with what is in it, a character of a text comes to 100 at most: what waits to be collected is
-# a thirtieth, or a tenth, of what one statement may take.
+# of a tree has 160 bytes with what is in it, a character of a text comes to 100, of one of short names to 260: what
+# waits to be collected is a thirtieth, or a tenth, of what one statement may take.
 _LIMIT_FOR_A_CONTAINER = 5_000
-_LIMIT_FOR_A_CHARACTER = 1_000
+_LIMIT_FOR_A_CHARACTER = 2_500
 """Bytes of the limit for each of those that wait."""
 _PR_SET_PDEATHSIG = 1
 
@@ -113,6 +113,9 @@ def _serve(requests: BinaryIO, answers: int) -> None:
     _send(answers, Ready())
     while (message := _receive(requests)) is not None:
         if isinstance(message, WarmUp):
+            if waiting:  # or it would be kept for good, as the grammars are
+                gc.collect()
+                waiting = 0
             baseline += _warm_up(message, parsers)
             _allow(baseline + message.memory)
             gc.set_threshold(max(1, message.memory // _LIMIT_FOR_A_CONTAINER))
@@ -121,15 +124,15 @@ def _serve(requests: BinaryIO, answers: int) -> None:
         elif isinstance(message, ParseCall):
             parse = parsers[message.module]
             for text, dialect in message.statements:
+                if waiting and waiting + len(text) > most_waiting:
+                    gc.collect()
+                    waiting = 0
+                waiting += len(text)
                 # The owner keeps the time; the alarm, which compiled code cannot hold up, is for when it is gone.
                 signal.setitimer(signal.ITIMER_REAL, message.seconds + _ALARM_GRACE_SECONDS)
                 answer = _answer(parse, text, dialect)
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 _send(answers, answer)
-                waiting += len(text)
-                if waiting > most_waiting:
-                    gc.collect()
-                    waiting = 0
 
 
 def _receive(requests: BinaryIO) -> object | None:
@@ -147,7 +150,10 @@ def _send(answers: int, message: object) -> None:
 
 
 def _load(module: str) -> ModuleType:
-    """A module, loaded without a search for what nobody uses any more: all stays, and the search took a sixth of it."""
+    """A module, loaded without a search for what nobody uses any more: all stays, and the search took a sixth of it.
+
+    There is none from then on until a warm-up has ended.
+    """
     gc.disable()
     return importlib.import_module(module)
 

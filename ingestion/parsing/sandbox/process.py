@@ -40,6 +40,7 @@ class _Process:
     def __init__(self, *modules: str) -> None:
         """Starts the process, which loads the `modules` first. Raises ParserUnavailable where none can be started."""
         self._buffer = bytearray()
+        self._modules = modules
         self._popen = _popen(modules)
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
@@ -64,7 +65,7 @@ class _Process:
         """The error that says what to try when the process does not come up."""
         return ParserUnavailable(
             f"the parser process did not start (exit code {self._popen.returncode}); "
-            f"see what `{sys.executable} -m {CHILD_MODULE}` says"
+            f"see what `{' '.join((sys.executable, '-m', CHILD_MODULE, *self._modules))}` says"
         )
 
     @property
@@ -276,6 +277,9 @@ class Sandbox:
             if not innocent:
                 answers.append(ParseReply(None, error.code, time.perf_counter() - begun))
             return
+        except ParserUnavailable:
+            self.close()  # or the next one would go to a dead process, whose pipes may be others' files by then
+            raise
         self._retained = process.resident() - self._baseline
         # What a parser keeps of one statement is not the next one's fault: a new process begins at nothing.
         if self._retained > self.limits.memory // 2:

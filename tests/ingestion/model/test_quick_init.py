@@ -56,5 +56,14 @@ def test_a_class_that_does_more_than_to_take_its_fields_is_refused() -> None:
     class Listing:
         items: list[int] = field(default_factory=list)
 
-    with pytest.raises(TypeError, match="Listing does more"):
-        with_quick_init(Listing)
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Named:
+        first: int
+
+    @dataclass(frozen=True)
+    class Slotless:
+        first: int
+
+    for kind in (Listing, Named, Slotless):
+        with pytest.raises(TypeError, match=f"{kind.__name__} does more"):
+            with_quick_init(kind)

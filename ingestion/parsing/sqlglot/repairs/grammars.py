@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import Token
 
 
 class Grammar:
-    """How sqlglot reads the texts of one dialect, one after the other; of a text that was read it keeps nothing.
+    """How sqlglot reads the texts of one dialect, one after the other, each as though it were the first.
 
     To make a tokenizer and a parser takes as long as to read `SELECT 1` with them. Not for several threads at once: a
     parser process has one.

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from ingestion.dialects import DIALECTS
 from ingestion.errors import ParserUnavailable
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.sandbox.protocol import ParseReply
@@ -145,6 +146,15 @@ def test_what_waits_for_the_collector_is_less_than_what_a_statement_may_take(pat
     assert patient.pid == pid
 
 
+def test_what_waits_for_the_collector_is_not_kept_with_the_grammars_of_the_next_dialect(patient: Sandbox) -> None:
+    pids = set()
+    for dialect in sorted(DIALECTS)[:20]:
+        (answer,) = patient.parse(PARSER, [("litter " + 30_000 * "x", dialect)])  # three megabytes each
+        assert answer.reason == ""
+        pids.add(patient.pid)
+    assert len(pids) == 1
+
+
 def test_memory_below_the_limit_is_allowed(patient: Sandbox) -> None:
     assert [answer.reason for answer in parse(patient, "hog 70", "hog 130")] == ["", "memory"]
 
@@ -225,8 +235,17 @@ def test_a_process_that_was_started_and_never_asked_goes_when_it_is_closed() -> 
 def test_a_parser_that_cannot_be_loaded_beforehand_is_told_when_it_is_asked() -> None:
     with Sandbox(Limits()) as opened:
         opened.start("no_such_parser")
-        with pytest.raises(ParserUnavailable, match=r"exit code 1.*sandbox.child"):
+        with pytest.raises(ParserUnavailable, match=r"exit code 1.*sandbox.child no_such_parser`"):
             parse(opened, "fine")
+
+
+def test_what_did_not_come_up_is_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PARSERS))
+    with Sandbox(Limits()) as opened:
+        opened.start("no_such_parser")
+        with pytest.raises(ParserUnavailable):
+            parse(opened, "fine")
+        assert value(parse(opened, "fine")[0]) == "fine"
 
 
 OWNER = f"""
