@@ -59,7 +59,7 @@ class HttpProtocol(H11Protocol):
 
 
 class WebServer(uvicorn.Server):
-    """A server in a thread that ends as soon as it is told to, if it answers nothing then.
+    """A server that ends as soon as it is told to, if it answers nothing then; what it has not read yet it never will.
 
     uvicorn's looks ten times a second whether it is to end, and then lets its connections have a tenth more: each run
     and each command that has the catalog embedded would wait for that.
@@ -67,7 +67,6 @@ class WebServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self.should_exit = False
         self._stop = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 

@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
+from connectors import web_server
 from connectors.web_server import HttpProtocol, WebServer, listen, server_thread
 
 CALL = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -83,6 +84,23 @@ def test_what_is_being_asked_when_a_server_is_told_to_end_is_answered(
         server.end()
         application.may_answer.set()
     assert read_to_the_end(connection).endswith(b"answered")
+
+
+def test_what_answers_nothing_ends_without_a_look_at_the_clock(
+    application: Application, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def waits(*_: object) -> None:
+        raise AssertionError("uvicorn's own end waits a tenth of a second")
+
+    monkeypatch.setattr(web_server, "_TICK_SECONDS", 3_600)
+    monkeypatch.setattr(uvicorn.Server, "shutdown", waits)
+    application.may_answer.set()
+    with server_thread(server_of(application), listener, "some"):
+        with connected(listener) as connection:
+            connection.sendall(CALL)
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+    assert "some" not in {thread.name for thread in threading.enumerate()}
+    assert listener.fileno() == -1
 
 
 def test_a_server_that_has_ended_may_be_told_so_again(application: Application, listener: socket.socket) -> None:

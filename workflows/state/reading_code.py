@@ -49,6 +49,7 @@ READING_CODE = (
     "ingestion.model.namespaces",
     "ingestion.model.outcomes",
     "ingestion.model.pickling",
+    "ingestion.model.quick_init",
     "ingestion.model.steps",
     "ingestion.model.storage_paths",
     "ingestion.model.table_commits",

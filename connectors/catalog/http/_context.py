@@ -92,9 +92,12 @@ def named_entity(connection: Connection, name: str) -> EntityRow:
 
 
 def reply(value: object, status: int = 200) -> Response:
-    """A JSON answer in one piece, its keys in whatever order: canonical JSON takes four times as long to write."""
+    """A JSON answer in one piece, its keys in whatever order: canonical JSON takes four times as long to write.
+
+    What is stored has no number that JSON lacks; one would be told as null.
+    """
     try:
-        body: str | bytes = to_json(value)
+        body: str | bytes = to_json(value, inf_nan_mode="null")
     except ValueError:  # values nested more deeply than it writes, or text that is none, which is told apart there
         body = dumps(value)
     return Response(body, status, media_type="application/json")

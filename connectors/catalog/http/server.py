@@ -73,13 +73,13 @@ def serve(config: CatalogConfig, announce: Callable[[CatalogAddress], None]) -> 
 
 
 @contextmanager
-def _signals_after_closing(server: uvicorn.Server, database: Database) -> Iterator[None]:
+def _signals_after_closing(server: WebServer, database: Database) -> Iterator[None]:
     """Closes the store before the signal that ended the server takes effect: uvicorn raises it again at its end."""
     received: list[int] = []
 
     def note(number: int, _: object) -> None:
         received.append(number)
-        server.should_exit = True
+        server.end()
 
     in_main_thread = threading.current_thread() is threading.main_thread()
     handlers = {number: signal.getsignal(number) for number in _ENDINGS} if in_main_thread else {}

@@ -52,7 +52,9 @@ _ALARM_GRACE_SECONDS = 1.0
 # A syntax tree refers to its own parts in circles: it stays until the collector finds it. Python's own threshold, of
 # 700 containers, has it look through each tree while that is still in use, which takes a tenth of a parse. A container
 # of a tree has 160 bytes with what is in it, a character of a text comes to 100, of one of short names to 260: what
-# waits to be collected is a thirtieth, or a tenth, of what one statement may take.
+# waits to be collected is a thirtieth, or a tenth, of what one statement may take. So it is for a parser that says so:
+# sqlfluff leaves circles all along one parse, and ran out of memory where it had run out of time.
+_OFTEN = gc.get_threshold()[0]
 _LIMIT_FOR_A_CONTAINER = 5_000
 _LIMIT_FOR_A_CHARACTER = 2_500
 """Bytes of the limit for each of those that wait."""
@@ -109,7 +111,7 @@ def _serve(requests: BinaryIO, answers: int) -> None:
         _load(module)
     parsers: dict[str, Answer] = {}
     baseline = _address_space()
-    waiting = most_waiting = 0
+    waiting = most_waiting = seldom = 0
     _send(answers, Ready())
     while (message := _receive(requests)) is not None:
         if isinstance(message, WarmUp):
@@ -118,11 +120,12 @@ def _serve(requests: BinaryIO, answers: int) -> None:
                 waiting = 0
             baseline += _warm_up(message, parsers)
             _allow(baseline + message.memory)
-            gc.set_threshold(max(1, message.memory // _LIMIT_FOR_A_CONTAINER))
+            seldom = max(1, message.memory // _LIMIT_FOR_A_CONTAINER)
             most_waiting = message.memory // _LIMIT_FOR_A_CHARACTER
             _send(answers, Warm())
         elif isinstance(message, ParseCall):
             parse = parsers[message.module]
+            gc.set_threshold(seldom if hasattr(sys.modules[message.module], "COLLECT_SELDOM") else _OFTEN)
             for text, dialect in message.statements:
                 if waiting and waiting + len(text) > most_waiting:
                     gc.collect()
