@@ -95,10 +95,9 @@ def test_what_answers_nothing_ends_without_a_look_at_the_clock(
     monkeypatch.setattr(web_server, "_TICK_SECONDS", 3_600)
     monkeypatch.setattr(uvicorn.Server, "shutdown", waits)
     application.may_answer.set()
-    with server_thread(server_of(application), listener, "some"):
-        with connected(listener) as connection:
-            connection.sendall(CALL)
-            assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
+    with server_thread(server_of(application), listener, "some"), connected(listener) as connection:
+        connection.sendall(CALL)
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
     assert "some" not in {thread.name for thread in threading.enumerate()}
     assert listener.fileno() == -1
 

@@ -98,7 +98,7 @@ def test_inlining_with_items_changes_nothing(flavour: Flavour, tables: bytes, da
     assert _facts(_flow(text, flavour.name, schema.lookup)) == _facts(_flow(inlined, flavour.name, schema.lookup)), text
 
 
-@settings(SETTINGS, max_examples=SETTINGS.max_examples // 3)  # each is a log of several statements
+@SETTINGS
 @given(tables=SCHEMA_BYTES, data=st.lists(BYTES, min_size=2, max_size=5), shuffle=st.integers(0, 1000))
 def test_the_order_of_a_log_without_redefinitions_changes_nothing(
     tables: bytes, data: list[bytes], shuffle: int

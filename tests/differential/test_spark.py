@@ -87,7 +87,7 @@ def test_random_statements_have_the_lineage_that_spark_gives_them(analyser: Spar
     seen: Counter[str] = Counter()
 
     @settings(
-        max_examples=int(examples or 200),
+        max_examples=int(examples or 350),
         derandomize=examples is None,
         database=None,
         suppress_health_check=list(HealthCheck),

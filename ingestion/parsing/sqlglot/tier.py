@@ -52,7 +52,7 @@ from ingestion.statements.cleaning import plainly_spelled
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 COLLECT_SELDOM = True
-"""For a parser process: a tree is all that a parse leaves in circles, and while it is in use to search it is in vain."""
+"""For a parser process: a tree is all that a parse leaves in circles, and to search one that is in use is in vain."""
 
 _EXPECTATION = re.compile(r"(Expect(?:ed|ing) [A-Za-z_() ,]{1,60}?)(?: but got .*)?", re.DOTALL)
 _MISSING = re.compile(r"Required keyword: '(\w+)' missing for <class '(?:\w+\.)*(\w+)'>")
