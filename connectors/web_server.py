@@ -67,6 +67,7 @@ class WebServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
+        self.should_exit = False  # as uvicorn has it: `end` sets it
         self._stop = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
