@@ -14,7 +14,7 @@ from connectors.catalog.contract.errors import not_found
 from connectors.catalog.picture.neighbourhood import NeighbourPage, entity_page
 from connectors.catalog.store.entities.entities import lies_under
 from connectors.catalog.store.lineage.window import Window
-from connectors.catalog.store.rows import IDS, area_number, bind_ids, thousands_of
+from connectors.catalog.store.rows import IDS, bind_ids, holder_number, thousands_of
 from connectors.catalog.store.schema import entities, entity_activity, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
@@ -25,8 +25,9 @@ _MOST_SCHEMAS = 60
 _MOST_AREAS = 400
 _MOST_LINKS = 200
 _FEW_AREAS = 50
-"""Of so few the most used tables are looked for among this many, the most used of all."""
+"""Of so few the most used tables are looked for among the most used of all."""
 _MOST_USED = 2_000
+"""So many of all tables are looked at then."""
 _SHOWN_TABLES = 5
 """Rows of a card: its most used tables."""
 
@@ -128,8 +129,8 @@ def _by_name(connection: Connection, names: set[str]) -> dict[str, Any]:
 
 def _pairs(connection: Connection, area_of: Mapping[str, str], window: Window) -> dict[tuple[str, str], dict[str, int]]:
     """How many edges of each kind of producer lead from one area into another."""
-    numbers = {area_number(parent): area for parent, area in area_of.items()}
-    kinds = (intervals.c.from_area, intervals.c.to_area, intervals.c.kind)
+    numbers = {holder_number(parent): area for parent, area in area_of.items()}
+    kinds = (intervals.c.from_holder, intervals.c.to_holder, intervals.c.kind)
     counted = select(*kinds, func.count()).where(window.moment.holds()).group_by(*kinds)
     found: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for start, end, kind, number in connection.execute(counted):

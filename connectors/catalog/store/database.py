@@ -22,7 +22,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.indexes import prepare_activity, prepare_labels, prepare_name_index
-from connectors.catalog.store.rows import area_number
+from connectors.catalog.store.rows import holder_number
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals, meta, metadata
 from connectors.private_files import private_file, private_folder
 from connectors.sqlite_files import StoreDamaged, is_damage, is_full, is_no_database
@@ -42,7 +42,7 @@ _STATISTICS = {
     (entities.name, "entities_checksum"): f"{_ROWS} 2",
     (intervals.name, "intervals_from"): f"{_ROWS} 20",
     (intervals.name, "intervals_to"): f"{_ROWS} 5",
-    (intervals.name, "intervals_areas"): f"{_ROWS} 1000 100",
+    (intervals.name, "intervals_holders"): f"{_ROWS} 1000 100",
     (intervals.name, "intervals_version"): f"{_ROWS} 1",
     (intervals.name, "intervals_start"): f"{_ROWS} 5",
     (intervals.name, "intervals_end"): f"{_ROWS} 500000",
@@ -95,19 +95,19 @@ def _widen_intervals(connection: Connection) -> None:
         connection.execute(text(f"drop index if exists {index}"))
 
 
-def _add_areas(connection: Connection) -> None:
+def _add_holders(connection: Connection) -> None:
     """Gives the intervals of a store that was made without them the numbers of what their ends lie in."""
     known = {row[1] for row in connection.execute(text(f"pragma table_info({intervals.name})"))}
-    if not known or "from_area" in known:
+    if not known or "from_holder" in known:
         return
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
-    driver.create_function("area_number", 1, area_number, deterministic=True)
+    driver.create_function("holder_number", 1, holder_number, deterministic=True)
     for side in ("from", "to"):
-        column = f"{side}_area integer not null default 0"
+        column = f"{side}_holder integer not null default 0"
         connection.execute(text(f"alter table {intervals.name} add column {column}"))
         holder = f"(select parent_id from entities where id = {side}_id)"
-        connection.execute(text(f"update {intervals.name} set {side}_area = area_number({holder})"))
+        connection.execute(text(f"update {intervals.name} set {side}_holder = holder_number({holder})"))
     connection.execute(text("drop index if exists entities_parent"))
     for added in (*intervals.indexes, *entities.indexes):
         added.create(connection, checkfirst=True)
@@ -150,7 +150,7 @@ class Database:
         self._writer = _open(file, _WRITER)
         with self.write() as connection:
             _widen_intervals(connection)
-            _add_areas(connection)
+            _add_holders(connection)
             metadata.create_all(connection)
             _check_version(connection, file)
             for prepare in (prepare_name_index, prepare_labels, prepare_activity, _prepare_selectivity):

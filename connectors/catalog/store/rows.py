@@ -51,7 +51,7 @@ def bind_ids(ids: Sequence[str] | Sequence[int], parameter: str = _IDS) -> dict[
     return {parameter: text}
 
 
-def area_number(holder: str | None) -> int:
+def holder_number(holder: str | None) -> int:
     """The number by which edges name the schema, service or other entity that one of their ends lies in; 0 for none.
 
     It is made of the id: edges between schemas are counted in the order of an index of them, and ids make it six times

@@ -67,7 +67,7 @@ VerdictKey = tuple[str | None, str | None, str]
 """Of an edge between two entities: the path of its source and of its target, and its type."""
 _HUB = "hub"
 _MANY_READERS = 1_000
-"""So many are counted as fast as it is found out that they need not be."""
+"""Of fewer, counting is as quick as asking for the number kept."""
 _HUBS_AMONG = select(entity_activity.c.entity_id, entity_activity.c.readers).where(
     entity_activity.c.entity_id.in_(IDS), entity_activity.c.readers > bindparam(_HUB)
 )

@@ -24,7 +24,7 @@ from connectors.catalog.store.lineage.intervals import Events, Interval, Retract
 from connectors.catalog.store.lineage.intervals import intervals as timeline
 from connectors.catalog.store.lineage.rejections import Rejection, rejected_edges, without_rejected
 from connectors.catalog.store.lineage.rewritten import supersessions
-from connectors.catalog.store.rows import IDS, area_number, bind_ids, insert_rows, thousands_of
+from connectors.catalog.store.rows import IDS, bind_ids, holder_number, insert_rows, thousands_of
 from connectors.catalog.store.schema import (
     contributions,
     dated_versions,
@@ -42,7 +42,7 @@ _ENDINGS_OF_PIPELINES = _ENDINGS.where(endings.c.to_id.is_(None) & endings.c.pip
 _SUBJECT = ("from_id", "to_id", "kind", "key", "source")
 _INTERVAL = tuple(f.name for f in fields(Interval))
 _OF_ITS_VERSION = ("version_id", "kind", "source", "column_edges")
-_OF_ITS_ENDS = ("from_area", "to_area")
+_OF_ITS_ENDS = ("from_holder", "to_holder")
 _HOLDERS = select(entities.c.id, entities.c.parent_id).where(entities.c.id.in_(IDS))
 _interval_values = attrgetter(*_INTERVAL)
 _OF_VERSIONS = intervals.c.version_id.in_(IDS)
@@ -116,13 +116,13 @@ def _insert_intervals(
     sizes: Mapping[int, int],
 ) -> None:
     """Files parts of the timelines of versions, with what their versions and the entities at their ends have too."""
-    areas: dict[str, int] = {}
+    holders: dict[str, int] = {}
     for some in thousands_of(sorted({end for _, part in parts for end in (part.from_id, part.to_id)})):
-        areas.update((row[0], area_number(row[1])) for row in connection.execute(_HOLDERS, bind_ids(some)).all())
+        holders.update((row[0], holder_number(row[1])) for row in connection.execute(_HOLDERS, bind_ids(some)).all())
     rows = [
         (
             *(version, subjects[version].kind, subjects[version].source, sizes[version]),
-            *(areas[part.from_id], areas[part.to_id]),
+            *(holders[part.from_id], holders[part.to_id]),
             *_interval_values(part),
         )
         for version, part in parts

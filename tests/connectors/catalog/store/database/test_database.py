@@ -14,7 +14,7 @@ from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.store import database
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.entities.entities import entity_id
-from connectors.catalog.store.rows import area_number
+from connectors.catalog.store.rows import holder_number
 from connectors.catalog.store.schema import endings
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client
@@ -46,9 +46,9 @@ def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(tmp_p
     with closing(sqlite3.connect(made.file)) as connection:
         schema = "select type, name, sql from sqlite_master where tbl_name in ('intervals', 'entities') order by name"
         new, rows = connection.execute(schema).fetchall(), connection.execute("select * from intervals").fetchall()
-        for index in ("intervals_areas", "intervals_from", "intervals_to", "entities_held", "entities_listed"):
+        for index in ("intervals_holders", "intervals_from", "intervals_to", "entities_held", "entities_listed"):
             connection.execute(f"drop index {index}")
-        for column in ("kind", "source", "column_edges", "from_area", "to_area"):
+        for column in ("kind", "source", "column_edges", "from_holder", "to_holder"):
             connection.execute(f"alter table intervals drop column {column}")
         connection.execute("create index intervals_from on intervals (from_id)")
         connection.execute("create index entities_parent on entities (parent_id)")
@@ -57,7 +57,7 @@ def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(tmp_p
         there = {row[:2] for row in connection.execute(schema)}
         assert there == {row[:2] for row in new}
         assert connection.execute("select * from intervals").fetchall() == rows
-        schema_number = area_number(entity_id("databaseSchema", "shop.main.public"))
+        schema_number = holder_number(entity_id("databaseSchema", "shop.main.public"))
         assert rows[0][-5:] == ("view", "QueryLineage", 2, schema_number, schema_number)
 
 
