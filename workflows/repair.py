@@ -5,16 +5,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from sqlalchemy import make_url
+from sqlalchemy import make_url, select
 
 from connectors.catalog.store.database import open_database
-from connectors.catalog.store.schema import corrections
+from connectors.catalog.store.indexes import ACTIVITY_FILLED
+from connectors.catalog.store.lineage.writer import project
+from connectors.catalog.store.schema import corrections, entity_activity, intervals, versions
 from connectors.catalog.store.schema import meta as catalog_meta
 from connectors.catalog.store.schema import metadata as catalog_tables
 from connectors.sqlite_files import Contents, Salvage, SalvagedTable, is_whole, put_back, salvage
@@ -27,6 +30,8 @@ from workflows.state.store import metadata as state_tables
 
 _JSON_OF_CATALOG = ("document", "content", "answer")
 _JSON_OF_STATE = ("letter", "limits", "report")
+_PROJECTIONS = (intervals.name, entity_activity.name)
+"""Worked out again from the rest: of those that are kept in part, what is filed later would be counted twice."""
 
 
 def repair(config: RunConfig | None, catalog: Path | None) -> Iterator[str]:
@@ -49,13 +54,14 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
     if not file.is_file():
         yield f"{file}: not there"
         return
-    # A new identity: what runs believe to have filed in the old one is filed again.
-    found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_identity))
+    found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_made_anew))
     if found is None:
         yield f"{file}: whole"
         return
-    open_database(file).close()
-    yield from _report_lines(file, found, {corrections.name: "corrections"})
+    with closing(open_database(file)) as database, database.write() as connection:
+        project(connection, sorted(connection.scalars(select(versions.c.id))))
+    told = tuple(table for table in found.tables if table.name not in _PROJECTIONS)
+    yield from _report_lines(file, replace(found, tables=told), {corrections.name: "corrections"})
     yield "the next `ingest run` of each workflow files again what its state remembers of the log"
 
 
@@ -69,8 +75,12 @@ def _salvage_damaged(file: Path, contents: Contents) -> Salvage | None:
     return found
 
 
-def _is_identity(table: str, row: Mapping[str, Any]) -> bool:
-    return table == catalog_meta.name and bool(row["key"] == "identity")
+def _is_made_anew(table: str, row: Mapping[str, Any]) -> bool:
+    """Whether a row of a catalog is not taken over.
+
+    Without its identity, what runs believe to have filed in the old one is filed again.
+    """
+    return table in _PROJECTIONS or (table == catalog_meta.name and row["key"] in ("identity", ACTIVITY_FILLED))
 
 
 def _repaired_state(config: RunConfig) -> Iterator[str]:

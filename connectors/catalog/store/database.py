@@ -48,6 +48,10 @@ _STATISTICS = {
     (intervals.name, "intervals_end"): f"{_ROWS} 500000",
 }
 
+_FILL_HOLDERS = (
+    f"update {intervals.name} set from_holder = holder_number((select parent_id from entities where id = from_id)), "
+    "to_holder = holder_number((select parent_id from entities where id = to_id)) where from_holder is null"
+)
 _OURS = f"tbl in ('{entities.name}', '{intervals.name}')"
 
 BUSY_SECONDS = 60
@@ -96,21 +100,24 @@ def _widen_intervals(connection: Connection) -> None:
 
 
 def _add_holders(connection: Connection) -> None:
-    """Gives the intervals of a store that was made without them the numbers of what their ends lie in."""
+    """Gives intervals the numbers of what their ends lie in: all in a store that was made without them.
+
+    And later those that a program of before has written since, which leaves them out.
+    """
     known = {row[1] for row in connection.execute(text(f"pragma table_info({intervals.name})"))}
-    if not known or "from_holder" in known:
+    if not known:
         return
+    lacking = [column for column in ("from_holder", "to_holder") if column not in known]
+    for column in lacking:
+        connection.execute(text(f"alter table {intervals.name} add column {column} integer"))
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     driver.create_function("holder_number", 1, holder_number, deterministic=True)
-    for side in ("from", "to"):
-        column = f"{side}_holder integer not null default 0"
-        connection.execute(text(f"alter table {intervals.name} add column {column}"))
-        holder = f"(select parent_id from entities where id = {side}_id)"
-        connection.execute(text(f"update {intervals.name} set {side}_holder = holder_number({holder})"))
-    connection.execute(text("drop index if exists entities_parent"))
-    for added in (*intervals.indexes, *entities.indexes):
-        added.create(connection, checkfirst=True)
+    connection.execute(text(_FILL_HOLDERS))
+    if lacking:
+        connection.execute(text("drop index if exists entities_parent"))
+        for added in (*intervals.indexes, *entities.indexes):
+            added.create(connection, checkfirst=True)
 
 
 # The time, as the catalog keeps it.

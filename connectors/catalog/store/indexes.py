@@ -65,7 +65,7 @@ PRODUCER = "producer"
 _NAMELESS = ("query", "plan", "wire")
 """Producers whose keys are digests."""
 _SUBJECT = ("id", "kind", "key", "source")
-_ACTIVITY_FILLED = "activity"
+ACTIVITY_FILLED = "activity"
 _ACTIVITY = ("entity_id", "runs", "readers", "last_written")
 _ADD_ACTIVITY = (
     f"insert into {entity_activity.name} ({', '.join(_ACTIVITY)}) values (?, ?, ?, ?) on conflict (entity_id) do update"
@@ -244,7 +244,7 @@ def _labels(part: Json, path: str) -> Iterator[tuple[str, str, str]]:
 
 def prepare_activity(connection: Connection) -> None:
     """Works out the activity in a store that was made without it."""
-    if connection.scalar(select(meta.c.value).where(meta.c.key == _ACTIVITY_FILLED)) is not None:
+    if connection.scalar(select(meta.c.value).where(meta.c.key == ACTIVITY_FILLED)) is not None:
         return
     subject = (contributions.c.from_id, contributions.c.kind, contributions.c.key)
     joined = contributions.join(records, records.c.contribution_id == contributions.c.id)
@@ -261,7 +261,7 @@ def prepare_activity(connection: Connection) -> None:
     readers.update(source for source, _, still in found if still)
     add_readers(connection, readers)
     refresh_writes(connection, {target for _, target, _ in found})
-    connection.execute(insert(meta).values(key=_ACTIVITY_FILLED, value=1))
+    connection.execute(insert(meta).values(key=ACTIVITY_FILLED, value=1))
 
 
 def add_statement_runs(connection: Connection, counted: Iterable[tuple[Statement, int]]) -> None:

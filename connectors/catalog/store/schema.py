@@ -374,15 +374,18 @@ intervals = Table(
     Column("kind", Text, nullable=False, server_default=""),
     Column("source", Text, nullable=False, server_default=""),
     Column("column_edges", Integer, nullable=False, server_default="0"),
-    # the numbers (see `holder_number`) of what both entities lie in, which their names say once and for all
-    Column("from_holder", BigInteger, nullable=False, server_default="0"),
-    Column("to_holder", BigInteger, nullable=False, server_default="0"),
+    # the numbers (see `holder_number`) of what both entities lie in, which their names say once and for all; null in
+    # rows of a program that does not know of them, until the store is opened again
+    Column("from_holder", BigInteger),
+    Column("to_holder", BigInteger),
     # with all that tells which edges there are at a moment
     Index("intervals_from", "from_id", "end", "kind", "last_seen", "start", "to_id"),
     Index("intervals_to", "to_id", "end", "kind", "last_seen", "start", "from_id", "source", "column_edges"),
     Index(
         "intervals_holders", "from_holder", "to_holder", "kind", "last_seen", "end", sqlite_where=text('"end" is null')
     ),
+    # those rows: next to none, and found without reading others
+    Index("intervals_without_holders", "from_holder", sqlite_where=text("from_holder is null")),
     Index("intervals_version", "version_id"),
     Index("intervals_start", "start"),
     Index("intervals_end", "end"),
