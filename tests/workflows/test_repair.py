@@ -7,14 +7,17 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import insert, text
 from typer.testing import CliRunner
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
+from connectors.catalog.store.database import open_database
 from ingestion.errors import ConfigError, StateLost, TargetDown
 from tests.support.http_client import Client
+from tests.support.made_catalog import MadeCatalog
 from tests.support.sample_catalog import fill
 from workflows.cli import app
 from workflows.state.journal import Watermark, position_of, store_position
@@ -83,6 +86,58 @@ def test_pages_that_are_gone_are_told_to_callers_and_by_the_doctor(catalog: Path
         assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
 
 
+def file_views(file: Path, *readers: str) -> None:
+    """Files that these tables read one of another schema, and that a statement ran for each."""
+    tables = ("shop.main.raw.orders", *(f"shop.main.mart.{reader}" for reader in readers))
+    with closing(MadeCatalog(file)) as made:
+        made.add_tables(dict.fromkeys(tables, ("x",)))
+        for target in tables[1:]:
+            said = {"producer": {"kind": "query", "key": target}, "records": ["00000001"]}
+            made.add_edges([(tables[0], target, said)])
+
+
+def projected(file: Path) -> tuple[list[Any], list[Any], set[Any]]:
+    """The intervals, how much each entity is used, and what is said to write which."""
+    with closing(sqlite3.connect(file)) as connection:
+        columns = 'from_id, to_id, start, "end", last_seen, kind, source, column_edges, from_holder, to_holder'
+        edges = connection.execute(f"select {columns} from intervals order by from_id, to_id").fetchall()
+        activity = connection.execute("select * from entity_activity order by entity_id").fetchall()
+        return edges, activity, set(connection.execute("select * from entity_labels"))
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+@pytest.mark.parametrize("lacks_holders", [False, True])
+def test_edges_stand_after_a_repair_and_what_is_filed_again_is_not_counted_again(
+    tmp_path: Path, lacks_holders: bool, is_damaged: bool
+) -> None:
+    file, twin = tmp_path / "catalog.db", tmp_path / "twin.db"
+    file_views(file, "daily", "weekly")
+    before = projected(file)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        if lacks_holders:
+            for index in ("intervals_holders", "intervals_without_holders"):
+                connection.execute(f"drop index {index}")
+            for column in ("from_holder", "to_holder"):
+                connection.execute(f"alter table intervals drop column {column}")
+        if is_damaged:
+            connection.execute("update intervals set source = cast(x'ff' as text) where id = 1")
+
+    code, shown, errors = run("doctor", "--repair", "--catalog", file)
+
+    assert (code, errors) == (0, "")
+    if is_damaged:
+        assert f"{file}: repaired" in shown
+        assert "lost" not in shown.replace("corrections: 0 kept, 0 lost", "")
+    else:
+        assert shown == f"{file}: whole\n"
+        open_database(file).close()
+    assert projected(file) == before
+    for one in (file, twin):
+        file_views(one, "daily", "weekly", "yearly")
+    assert projected(file) == projected(twin)
+    assert sorted(row[1:3] for row in projected(file)[1])[-1] == (3, 3)
+
+
 def test_a_served_catalog_says_that_it_is_damaged_and_is_not_asked_again(catalog: Path) -> None:
     flip(catalog, b'"fullyQualifiedName"', b"\xff")
     with running_catalog(CatalogConfig(catalog, port=0)) as address:
@@ -98,8 +153,6 @@ def test_a_full_disk_of_the_catalog_is_told_by_its_path_and_key_at_once(tmp_path
 
 
 def fill_up(file: Path) -> None:
-    from connectors.catalog.store.database import open_database
-
     with closing(open_database(file)) as database:
         with database.write() as connection:
             pages = connection.scalar(text("pragma page_count"))

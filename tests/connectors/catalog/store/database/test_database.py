@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.store import database
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.entities.entities import entity_id
 from connectors.catalog.store.rows import holder_number
-from connectors.catalog.store.schema import endings
+from connectors.catalog.store.schema import endings, entities, intervals
 from ingestion.errors import ConfigError
 from tests.support.http_client import Client
 from tests.support.made_catalog import MadeCatalog
+
+_ALL_INTERVALS = "select * from intervals order by id"
 
 
 def made_by_another(file: Path) -> Path:
@@ -37,28 +40,55 @@ def test_a_column_keeps_its_stored_name_whatever_the_code_calls_it(tmp_path: Pat
     assert {column.key: column.name for column in endings.columns if column.key != column.name} == {"filed_at": "told"}
 
 
-def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(tmp_path: Path) -> None:
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A catalog with an edge from one schema into another, and one into a table that lies in nothing."""
     with closing(MadeCatalog(tmp_path / "catalog.db")) as made:
-        made.add_tables({"shop.main.public.a": ("x", "y"), "shop.main.public.b": ("x", "y")})
-        columns = [{"from": [f"shop.main.public.a.{one}"], "to": f"shop.main.public.b.{one}"} for one in "xy"]
-        said = {"producer": {"kind": "view", "key": "b"}, "columns": columns}
-        made.add_edges([("shop.main.public.a", "shop.main.public.b", said)])
-    with closing(sqlite3.connect(made.file)) as connection:
+        tables = ("shop.main.public.a", "shop.main.mart.b", "shop.main.mart.c")
+        made.add_tables(dict.fromkeys(tables, ("x", "y")))
+        with made.database.write() as connection:
+            connection.execute(update(entities).where(entities.c.fqn == tables[2]).values(parent_id=None))
+        for target in tables[1:]:
+            columns = [{"from": [f"{tables[0]}.{one}"], "to": f"{target}.{one}"} for one in "xy"]
+            made.add_edges([(tables[0], target, {"producer": {"kind": "view", "key": target}, "columns": columns})])
+    return made.file
+
+
+def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(shop: Path) -> None:
+    with closing(sqlite3.connect(shop)) as connection:
         schema = "select type, name, sql from sqlite_master where tbl_name in ('intervals', 'entities') order by name"
-        new, rows = connection.execute(schema).fetchall(), connection.execute("select * from intervals").fetchall()
-        for index in ("intervals_holders", "intervals_from", "intervals_to", "entities_held", "entities_listed"):
+        new, rows = connection.execute(schema).fetchall(), connection.execute(_ALL_INTERVALS).fetchall()
+        indexes = ("intervals_holders", "intervals_without_holders", "intervals_from", "intervals_to")
+        for index in (*indexes, "entities_held", "entities_listed"):
             connection.execute(f"drop index {index}")
         for column in ("kind", "source", "column_edges", "from_holder", "to_holder"):
             connection.execute(f"alter table intervals drop column {column}")
         connection.execute("create index intervals_from on intervals (from_id)")
         connection.execute("create index entities_parent on entities (parent_id)")
-    open_database(made.file).close()
-    with closing(sqlite3.connect(made.file)) as connection:
+    open_database(shop).close()
+    with closing(sqlite3.connect(shop)) as connection:
         there = {row[:2] for row in connection.execute(schema)}
         assert there == {row[:2] for row in new}
-        assert connection.execute("select * from intervals").fetchall() == rows
-        schema_number = holder_number(entity_id("databaseSchema", "shop.main.public"))
-        assert rows[0][-5:] == ("view", "QueryLineage", 2, schema_number, schema_number)
+        assert connection.execute(_ALL_INTERVALS).fetchall() == rows
+    public, mart = (holder_number(entity_id("databaseSchema", f"shop.main.{name}")) for name in ("public", "mart"))
+    assert [row[-5:] for row in rows] == [
+        ("view", "QueryLineage", 2, public, mart),
+        ("view", "QueryLineage", 2, public, 0),
+    ]
+
+
+def test_intervals_of_a_program_that_knows_no_holders_get_them_when_the_store_is_opened_again(shop: Path) -> None:
+    known = ", ".join(f'"{column.name}"' for column in intervals.columns if not column.name.endswith("_holder"))
+    with closing(sqlite3.connect(shop)) as connection, connection:
+        connection.execute('update intervals set "end" = last_seen + 1 where id = 1')
+        rows = connection.execute(_ALL_INTERVALS).fetchall()
+        connection.execute("create temporary table written as select * from intervals")
+        connection.execute("delete from intervals")
+        connection.execute(f"insert into intervals ({known}) select {known} from written")
+        assert connection.execute("select distinct from_holder, to_holder from intervals").fetchall() == [(None, None)]
+    open_database(shop).close()
+    with closing(sqlite3.connect(shop)) as connection:
+        assert connection.execute(_ALL_INTERVALS).fetchall() == rows
 
 
 def test_a_new_and_an_empty_file_become_a_store_that_opens_again(tmp_path: Path) -> None:

@@ -23,14 +23,20 @@ from connectors.catalog.store.entities.registration import put_one
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
 from connectors.catalog.store.lineage.window import window
 from connectors.catalog.store.lineage.writer import project
+from connectors.catalog.store.rows import holder_number
 from connectors.catalog.store.schema import entity_activity, intervals, versions
 
-TABLES = ("a", "b", "v", "w")
+SCHEMAS = {"a": "p", "b": "p", "v": "q", "w": "q"}
+TABLES = tuple(SCHEMAS)
 MOMENTS = (None, 3, 7, 11, 16, 30)
 
 
+def full_name(name: str) -> str:
+    return f"s.d.{SCHEMAS[name]}.{name}"
+
+
 def identifier(name: str) -> str:
-    return entity_id("table", f"s.d.p.{name}")
+    return entity_id("table", full_name(name))
 
 
 def end(name: str) -> Any:
@@ -44,10 +50,11 @@ def store() -> Iterator[Database]:
         with database.write() as connection:
             put_one(connection, "databaseService", {"name": "s", "serviceType": "Mysql"})
             put_one(connection, "database", {"name": "d", "service": "s"})
-            put_one(connection, "databaseSchema", {"name": "p", "database": "s.d"})
-            for name in TABLES:
+            for schema in sorted(set(SCHEMAS.values())):
+                put_one(connection, "databaseSchema", {"name": schema, "database": "s.d"})
+            for name, schema in SCHEMAS.items():
                 columns = [{"name": column, "dataType": "INT"} for column in "xy"]
-                put_one(connection, "table", {"name": name, "databaseSchema": "s.d.p", "columns": columns})
+                put_one(connection, "table", {"name": name, "databaseSchema": f"s.d.{schema}", "columns": columns})
         yield database
         database.close()
 
@@ -89,7 +96,7 @@ producers = st.sampled_from(["view", "query"])
 def edges(draw: st.DrawFn) -> Any:
     source, target = draw(st.lists(names, min_size=2, max_size=2, unique=True))
     first, last = sorted((draw(times), draw(times)))
-    column = {"from": [f"s.d.p.{source}.x"], "to": f"s.d.p.{target}.{draw(st.sampled_from('xy'))}"}
+    column = {"from": [f"{full_name(source)}.x"], "to": f"{full_name(target)}.{draw(st.sampled_from('xy'))}"}
     kind = draw(producers)
     said = {
         "producer": {"kind": kind, "key": draw(st.sampled_from(["k1", "k2"]))},
@@ -190,6 +197,19 @@ def test_how_many_read_an_entity_is_counted_along_with_what_ends_and_moves(story
                 counted = select(intervals.c.from_id, number).where(intervals.c.end.is_(None))
                 by_source = counted.group_by(intervals.c.from_id)
                 assert sorted(connection.execute(known)) == sorted(connection.execute(by_source))
+
+
+@settings(max_examples=15)
+@given(stories)
+def test_an_interval_tells_what_its_ends_lie_in_wherever_its_lineage_moves(story: Sequence[Any]) -> None:
+    lies_in = {identifier(name): holder_number(entity_id("databaseSchema", f"s.d.{SCHEMAS[name]}")) for name in TABLES}
+    ends = intervals.c.from_id, intervals.c.to_id, intervals.c.from_holder, intervals.c.to_holder
+    with store() as database:
+        for request in story:
+            apply_request(database, request)
+            with database.read() as connection:
+                for source, target, *holders in connection.execute(select(*ends)):
+                    assert holders == [lies_in[source], lies_in[target]]
 
 
 def test_a_reader_counts_once_however_many_of_its_words_are_looked_at_together() -> None:
