@@ -54,14 +54,14 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
     if not file.is_file():
         yield f"{file}: not there"
         return
-    found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_made_anew))
+    found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_left_out))
     if found is None:
         yield f"{file}: whole"
         return
     with closing(open_database(file)) as database, database.write() as connection:
         project(connection, sorted(connection.scalars(select(versions.c.id))))
-    told = tuple(table for table in found.tables if table.name not in _PROJECTIONS)
-    yield from _report_lines(file, replace(found, tables=told), {corrections.name: "corrections"})
+    tables = tuple(table for table in found.tables if table.name not in _PROJECTIONS)
+    yield from _report_lines(file, replace(found, tables=tables), {corrections.name: "corrections"})
     yield "the next `ingest run` of each workflow files again what its state remembers of the log"
 
 
@@ -75,7 +75,7 @@ def _salvage_damaged(file: Path, contents: Contents) -> Salvage | None:
     return found
 
 
-def _is_made_anew(table: str, row: Mapping[str, Any]) -> bool:
+def _is_left_out(table: str, row: Mapping[str, Any]) -> bool:
     """Whether a row of a catalog is not taken over.
 
     Without its identity, what runs believe to have filed in the old one is filed again.
