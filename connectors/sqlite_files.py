@@ -111,12 +111,14 @@ class Contents:
     """What a store is made of: its tables, and columns that hold JSON.
 
     `is_left_out` says of a table's row, by column, whether the new file is to be without it; it raises ValueError
-    for one that is damaged.
+    for one that is damaged. `complete` adds to the new file what it lacks, before it takes the damaged one's place:
+    who is killed meanwhile has the damaged one still.
     """
 
     tables: MetaData
     json_columns: Collection[str] = ()
     is_left_out: Callable[[str, Mapping[str, Any]], bool] = lambda _table, _row: False
+    complete: Callable[[Path], None] = lambda _file: None
 
 
 def put_back(file: Path, aside: Path) -> None:
@@ -139,9 +141,11 @@ def salvage(file: Path, contents: Contents) -> Salvage:
     new = file.with_name(f"{file.name}.repaired")
     aside = file.with_name(f"{file.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}")
     try:
-        new.unlink(missing_ok=True)
+        for part in _PARTS:  # of a repair that was killed
+            new.with_name(new.name + part).unlink(missing_ok=True)
         private_file(new)
         found = _copy(file, new, contents)
+        contents.complete(new)
         _move(file, aside)
         new.rename(file)
     except OSError as error:

@@ -54,12 +54,10 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
     if not file.is_file():
         yield f"{file}: not there"
         return
-    found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_left_out))
+    found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_left_out, _project_all))
     if found is None:
         yield f"{file}: whole"
         return
-    with closing(open_database(file)) as database, database.write() as connection:
-        project(connection, sorted(connection.scalars(select(versions.c.id))))
     tables = tuple(table for table in found.tables if table.name not in _PROJECTIONS)
     yield from _report_lines(file, replace(found, tables=tables), {corrections.name: "corrections"})
     yield "the next `ingest run` of each workflow files again what its state remembers of the log"
@@ -81,6 +79,11 @@ def _is_left_out(table: str, row: Mapping[str, Any]) -> bool:
     Without its identity, what runs believe to have filed in the old one is filed again.
     """
     return table in _PROJECTIONS or (table == catalog_meta.name and row["key"] in ("identity", ACTIVITY_FILLED))
+
+
+def _project_all(file: Path) -> None:
+    with closing(open_database(file)) as database, database.write() as connection:
+        project(connection, sorted(connection.scalars(select(versions.c.id))))
 
 
 def _repaired_state(config: RunConfig) -> Iterator[str]:
