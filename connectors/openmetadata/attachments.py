@@ -20,6 +20,7 @@ from connectors.openmetadata.entities import (
     put,
 )
 from connectors.openmetadata.http import Call, Http, NotAllowed, NotFound, Params, path_of
+from ingestion.chunks import chunks_within
 from ingestion.model.entities import EntityReference
 from ingestion.model.fqn import build_fqn, decode_name, encode_name
 from ingestion.model.lineage import Json
@@ -310,7 +311,8 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
     at_once = _QUERIES_AT_ONCE_IN_BULK if client.LOOKUP in platform.capabilities else _QUERIES_AT_ONCE
     find = _stored_queries if platform.features.queries_by_checksum else _queries_by_name
     in_bulk = platform.features.queries_in_bulk
-    for batch in _parts(queries, at_once):
+    # of long ones fewer go together
+    for batch in chunks_within(queries, lambda one: (1, len(one.query)), (at_once, client.MOST_CHARACTERS)):
         stored = find(platform.http, service, [_checksum(query.query) for query in batch])
         news = [query for query in (_with(query, stored.get(_checksum(query.query))) for query in batch) if query]
         in_bulk = in_bulk and _file_in_bulk(platform.http, news)
@@ -319,20 +321,6 @@ def file_queries(platform: Platform, service: str, queries: Sequence[QueryRecord
                 platform.http.send(Call("PUT", str(Collection.QUERIES), body=query.to_json()))
         filed += len(news)
     return filed
-
-
-def _parts(queries: Iterable[QueryRecord], most: int) -> Iterator[list[QueryRecord]]:
-    """The queries in their order, so many at a time, and of long ones fewer."""
-    part: list[QueryRecord] = []
-    characters = 0
-    for query in queries:
-        characters += len(query.query)
-        if part and (len(part) == most or characters > client.MOST_CHARACTERS):
-            yield part
-            part, characters = [], len(query.query)
-        part.append(query)
-    if part:
-        yield part
 
 
 def _file_in_bulk(http: Http, queries: Sequence[QueryRecord]) -> bool:

@@ -13,6 +13,7 @@ from itertools import chain, islice
 from queue import LifoQueue
 from typing import Self
 
+from ingestion.chunks import chunks_within
 from ingestion.errors import ConfigError
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.tiers import MODULES, TIERS, ParseOutcome, Parser, ParseRequest, parse_chunk
@@ -123,16 +124,7 @@ def _finish(running: set[_Parsing]) -> Generator[ParseOutcome, None, set[_Parsin
 
 
 def _chunks(requests: Iterable[ParseRequest]) -> Iterator[list[ParseRequest]]:
-    chunk: list[ParseRequest] = []
-    characters = 0
-    for request in requests:
-        if chunk and (len(chunk) == _CHUNK_STATEMENTS or characters + len(request.text) > _CHUNK_CHARACTERS):
-            yield chunk
-            chunk, characters = [], 0
-        chunk.append(request)
-        characters += len(request.text)
-    if chunk:
-        yield chunk
+    return chunks_within(requests, lambda one: (1, len(one.text)), (_CHUNK_STATEMENTS, _CHUNK_CHARACTERS))
 
 
 # Parser processes that stay warm between calls: starting one takes longer than most parses.

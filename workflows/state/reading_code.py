@@ -27,6 +27,7 @@ READING_CODE = (
     "ingestion.analysis",
     "ingestion.arguments",
     "ingestion.binding.external_tables",
+    "ingestion.chunks",
     "ingestion.dialects.__init__",
     "ingestion.dialects._table",
     "ingestion.dialects.connection_types",

@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import add, gt
 
 from connectors.openmetadata.client import LINEAGE, MOST_CHARACTERS, Platform
 from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, KeyedSink, Sink, SinkSettings, TargetBatch, WriteReport
+from ingestion.chunks import chunks_within
 from ingestion.model.contributions import Contribution, Producer, ProducerKind
 from ingestion.model.digests import digest
 from ingestion.model.entities import EntityReference
@@ -57,18 +57,8 @@ def chunks(batches: Iterable[TargetBatch], size: int) -> Iterator[list[TargetBat
     Of wide tables fewer go together, since what a target works on for a minute it may not answer in time, and of long
     statements and of those that ran often, since it takes no body of any size.
     """
-    chunk: list[TargetBatch] = []
     most = size, _MOST_COLUMNS, MOST_CHARACTERS, _MOST_RECORDS
-    held: tuple[int, ...] = (0, 0, 0, 0)
-    for batch in batches:
-        own = batch.size, batch.columns, batch.characters, batch.records
-        held = tuple(map(add, held, own))
-        if chunk and any(map(gt, held, most)):
-            yield chunk
-            chunk, held = [], own
-        chunk.append(batch)
-    if chunk:
-        yield chunk
+    return chunks_within(batches, lambda one: (one.size, one.columns, one.characters, one.records), most)
 
 
 def _parts(batch: TargetBatch) -> Iterator[TargetBatch]:
