@@ -31,6 +31,9 @@ Of a statement over one relation alone a planner writes most columns without its
 Schemas = Mapping[RelationKey, tuple[Column, ...]]
 """The columns of relations, in their order."""
 
+FileMark = tuple[int, float]
+"""The size of a file in bytes, and when it was modified, in seconds since the epoch."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceRun:
@@ -52,7 +55,7 @@ class RecordsWanted:
     """
 
     limit: int = 100_000
-    known: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    known: Mapping[str, FileMark] = field(default_factory=dict)
     read_until: float | None = None
 
 
@@ -161,6 +164,10 @@ def _still_stands(_stored: Definition) -> bool:
     return True
 
 
+def _never_as_read(_known: Mapping[str, FileMark]) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class OpenSource:
     """An open source.
@@ -169,7 +176,8 @@ class OpenSource:
     stand now; `keeps`: whether a definition that the catalog has of it, and the source has not, still stands;
     `failures`: those whose text cannot be had. `columns` are of the relations that it knows.
     `assets`: what its records define that is no table. `text_names`: what the statements of a log beside it are read
-    as.
+    as. `is_as_read`: whether all files of its records are as earlier runs read them, given their marks by path; told
+    without Spark, and False where it cannot be told.
     """
 
     database: str | None = None
@@ -182,6 +190,7 @@ class OpenSource:
     assets: Callable[[], Assets] | None = None
     planner: Planner | None = None
     text_names: TextNames | None = None
+    is_as_read: Callable[[Mapping[str, FileMark]], bool] = _never_as_read
 
     @property
     def has_definitions(self) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import glob
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from connectors.source import FileMark
 from ingestion.arguments import listing
 from ingestion.errors import ConfigError
 
@@ -20,17 +21,27 @@ _LOG_NAME = re.compile(
 )
 _GLOB = re.compile(r"[*?\[{]")
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_COARSEST_SECONDS = 2.0
+"""The coarsest that file systems (FAT) keep a modification time."""
 _LOG_NAMES = "*.csv, *.tsv, *.psv, *.json, *.jsonl, *.ndjson, plain or .gz, .bz2, .zst; *.parquet, *.orc, *.avro"
 
 
 @dataclass(frozen=True, slots=True)
 class QueryLogFile:
-    """A file of the log: where it is, its name relative to the input, its size in bytes."""
+    """A file of the log: where it is, its name relative to the input, its size in bytes, when it was modified (seconds
+    since the epoch; 0 where it is not local).
+    """
 
     path: str
     name: str
     size: int
     local: bool = True
+    modified: float = 0.0
+
+    @property
+    def log(self) -> str:
+        """Each file is a log of its own."""
+        return self.name
 
 
 def find_log_files(spark: SparkSession, path: str) -> list[QueryLogFile]:
@@ -45,13 +56,44 @@ def find_log_files(spark: SparkSession, path: str) -> list[QueryLogFile]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class LocalFiles:
+    """The files of a log on local disks, and those of them that a later run can tell from changed ones."""
+
+    there: tuple[QueryLogFile, ...]
+    to_read: tuple[QueryLogFile, ...]
+
+
+def local_files(found: Iterable[QueryLogFile], listed: float) -> LocalFiles:
+    """Of the files that were `listed` then (seconds since the epoch), before they were read.
+
+    A file may be written once more within the moment that its modification time tells: it is left out where that is
+    not past, so that the next run reads it again.
+    """
+    there = tuple(file for file in found if file.local)
+    return LocalFiles(there, tuple(file for file in there if file.modified < listed - _COARSEST_SECONDS))
+
+
+def are_as_read(path: str, known: Mapping[str, FileMark]) -> bool:
+    """Whether the files that `path` names on local disks are all `known`, and none has changed since."""
+    try:
+        found = list(_find_local(_without_scheme(path)))
+        return bool(found) and all(known.get(file.path) == (file.size, file.modified) for file in found)
+    except (ConfigError, OSError):  # what is wrong with it is told when it is read
+        return False
+
+
 def _local_path(spark: SparkSession, path: str) -> str | None:
     """The path on this machine's disks; None where another file system holds it."""
     scheme = SCHEME.match(path)
     if scheme is None:
         default = spark.sparkContext._jsc.hadoopConfiguration().get("fs.defaultFS", "file:///")
         return path if default.startswith("file:") else None
-    return re.sub(r"^file:(//)?", "", path) if scheme[1].lower() == "file" else None
+    return _without_scheme(path) if scheme[1].lower() == "file" else None
+
+
+def _without_scheme(path: str) -> str:
+    return re.sub(r"^file:(//)?", "", path)
 
 
 def table_format(spark: SparkSession, path: str) -> str | None:
@@ -70,7 +112,7 @@ def table_format(spark: SparkSession, path: str) -> str | None:
 def _find_local(path: str) -> Iterator[QueryLogFile]:
     named = Path(path)
     if named.is_file():
-        yield QueryLogFile(str(named.absolute()), named.name, named.stat().st_size)
+        yield _local_file(named, named.name)
     elif named.is_dir():
         yield from _within(named)
     elif _GLOB.search(path):
@@ -80,8 +122,7 @@ def _find_local(path: str) -> Iterator[QueryLogFile]:
             if match.is_dir():
                 yield from (_rename(file, match, parent) for file in _logs_of(match))
             else:
-                name = match.relative_to(parent).as_posix()
-                yield QueryLogFile(str(match.absolute()), name, match.stat().st_size)
+                yield _local_file(match, match.relative_to(parent).as_posix())
     else:
         raise ConfigError(_missing(named))
 
@@ -101,13 +142,18 @@ def _logs_of(directory: Path) -> list[QueryLogFile]:
     for file in directory.rglob("*"):
         inside = file.relative_to(directory)
         if _LOG_NAME.fullmatch(file.name) and not any(part[0] in "._" for part in inside.parts) and file.is_file():
-            found.append(QueryLogFile(str(file.absolute()), inside.as_posix(), file.stat().st_size))
+            found.append(_local_file(file, inside.as_posix()))
     return found
+
+
+def _local_file(file: Path, name: str) -> QueryLogFile:
+    status = file.stat()
+    return QueryLogFile(str(file.absolute()), name, status.st_size, modified=status.st_mtime)
 
 
 def _rename(file: QueryLogFile, directory: Path, parent: Path) -> QueryLogFile:
     name = (directory / file.name).relative_to(parent).as_posix()
-    return QueryLogFile(file.path, name, file.size)
+    return replace(file, name=name)
 
 
 def _fixed_parent(pattern: str) -> Path:

@@ -5,9 +5,10 @@ together.
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -33,11 +34,11 @@ from connectors.query_log._spark_tables import (
     read_table,
     table_records,
 )
-from connectors.query_log.files import QueryLogFile, find_log_files, table_format
+from connectors.query_log.files import QueryLogFile, find_log_files, local_files, table_format
 from connectors.query_log.log_columns import LogColumn
 from connectors.query_log.text_files import FileRange, stored_head, text_records, with_layout
 from connectors.records import RECORD_SCHEMA, RecordReading, RecordWork
-from connectors.source import NoFiles
+from connectors.source import Files, NoFiles
 from ingestion.errors import ConfigError
 from ingestion.model.outcomes import Outcome
 
@@ -192,11 +193,16 @@ class QueryLogOptions:
 
 @dataclass(frozen=True, slots=True)
 class QueryLogInput:
-    """The parts of a log, and by whom they were exported: the exporter's name and its number of files or tables."""
+    """The parts of a log, and by whom they were exported: the exporter's name and its number of files or tables.
+
+    A log's file goes on growing under one name: what of the `files` is new is told by their records, and the files only
+    tell whether there is anything new.
+    """
 
     spark: SparkSession
     texts: tuple[FileRange, ...] = ()
     tables: tuple[TableRead, ...] = ()
+    files: Files = field(default_factory=NoFiles)
 
     @property
     def size(self) -> float:
@@ -223,11 +229,6 @@ class QueryLogInput:
             f"in {'the log' if number == among else f'{number} of {among} files of the log'} {advice}"
             for advice, number in sorted(found.items(), key=lambda one: one[0] not in _LACKING.values())
         )
-
-    @property
-    def files(self) -> NoFiles:
-        """What is read again is told by its records: a log's file goes on growing under one name."""
-        return NoFiles()
 
     def records(self) -> DataFrame:
         """The log's records, with RECORD_SCHEMA; read in parallel by the tasks, never collected.
@@ -275,7 +276,9 @@ def open_query_log(spark: SparkSession, options: QueryLogOptions) -> QueryLogInp
     path = options.path or ""
     if (kind := table_format(spark, path)) is not None:
         return QueryLogInput(spark, tables=(read_directory(spark, kind, path, hints),))
-    return _of_files(spark, find_log_files(spark, path), hints)
+    listed = time.time()
+    found = find_log_files(spark, path)
+    return replace(_of_files(spark, found, hints), files=local_files(found, listed))
 
 
 def _of_files(spark: SparkSession, files: Iterable[QueryLogFile], hints: ReadingHints) -> QueryLogInput:

@@ -120,6 +120,8 @@ class _RunServices:
     reading: Reading
     parsing: TemplateParsing
     lineage: LineageStages
+    as_before: RunCounts | None = None
+    """Where nothing is to be read, since nothing has changed since the run before: what it found."""
 
     @classmethod
     def of(cls, config: RunConfig, options: RunOptions, progress: Progress, context: _RunContext) -> _RunServices:
@@ -164,6 +166,15 @@ class _RunServices:
             ),
         )
 
+    def with_what_changed(self) -> _RunServices:
+        """The same, that knows whether anything has changed: a schedule that finds its log as it was costs no JVM."""
+        state = self.context.state
+        found = None if state.must_rebind else state.records_of_last_run()
+        if found is None or not self.reading.is_as_read():
+            return self
+        records, exporters = found
+        return replace(self, as_before=RunCounts(records_read_before=records, exporters=exporters))
+
 
 def _always(_run: _RunServices, _made: _Products) -> bool:
     return True
@@ -187,6 +198,18 @@ class _Stage:
         return f"{self.name}: {taken} -> {given}"
 
 
+def _is_as_before(run: _RunServices, _made: _Products) -> bool:
+    return run.as_before is not None
+
+
+def _tell_as_before(run: _RunServices, _made: _Products, _opened: OpenStage) -> _StageResult:
+    return _StageResult(counts=run.as_before or RunCounts())
+
+
+def _is_read(run: _RunServices, _made: _Products) -> bool:
+    return run.as_before is None
+
+
 def _start_spark(run: _RunServices, _made: _Products, opened: OpenStage) -> _StageResult:
     return _StageResult((opened.kept.enter_context(run.context.spark.session(run.options.drain)),))
 
@@ -206,7 +229,10 @@ def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
 
 
 def _has_lineage(run: _RunServices, made: _Products) -> bool:
-    return bool(made[Statements].statistics.with_lineage) or run.context.state.must_rebind
+    statements = made.get(Statements)
+    if statements is None:
+        return False
+    return bool(statements.statistics.with_lineage) or run.context.state.must_rebind
 
 
 def _parse(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
@@ -279,7 +305,10 @@ def _delete_gone_dashboards(run: _RunServices, _made: _Products, opened: OpenSta
 
 
 def _known_loads(made: _Products) -> int:
-    statistics = made[Statements].statistics
+    statements = made.get(Statements)
+    if statements is None:
+        return 0
+    statistics = statements.statistics
     return statistics.failed_loads + statistics.measured_loads
 
 
@@ -358,13 +387,15 @@ def _is_remembered(run: _RunServices, _made: _Products) -> bool:
 
 def _remember(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
     state, failpoints = run.context.state, run.options.failpoints
-    lineage = made.get(LineageResult) or LineageResult()
-    checkpoint = checkpoint_of(made[Statements], lineage, state, run.options.run_id)
-    checkpoint = replace(checkpoint, queries=made.get(QueryChanges))
-    failpoints.reach("commit")
-    with run.options.drain.hold():
-        state.commit(checkpoint)
-    failpoints.reach("committed")
+    statements = made.get(Statements)
+    if statements is not None:
+        lineage = made.get(LineageResult) or LineageResult()
+        checkpoint = checkpoint_of(statements, lineage, state, run.options.run_id)
+        checkpoint = replace(checkpoint, queries=made.get(QueryChanges))
+        failpoints.reach("commit")
+        with run.options.drain.hold():
+            state.commit(checkpoint)
+        failpoints.reach("committed")
     write_dead_letters(run.config.headwater.dead_letters, state.open_dead_letters())
     return _StageResult()
 
@@ -381,16 +412,19 @@ def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage
     records = RunRecords(config, run.options, target, time.time())
     lineage = made.get(LineageResult) or LineageResult()
     names = run.names.resolver(), run.names.settings.defaults
-    filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage)).writes(made[Statements], names[0])
     writes = {key: dict(reasons) for key, reasons in lineage.sourceless.items()}
-    add_writes(writes, filled)
+    statements = made.get(Statements)
+    if statements is not None:
+        filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage))
+        add_writes(writes, filled.writes(statements, names[0]))
     given = OpenStatements(state.open_dead_letters(), writes, whole=not state.past.known)
     return _StageResult(warnings=records.open_statements(given, names))
 
 
 STAGES = (
-    _Stage("start spark", (), (SparkSession,), _start_spark),
-    _Stage("read", (SparkSession,), (Statements,), _read),
+    _Stage("as before", (), (), _tell_as_before, _is_as_before),
+    _Stage("start spark", (), (SparkSession,), _start_spark, _is_read),
+    _Stage("read", (SparkSession,), (Statements,), _read, _is_read),
     _Stage("parse", (Statements,), (Templates,), _parse, _has_lineage),
     _Stage("group", (Statements, Templates), (Occurrences,), _group, _has_lineage),
     _Stage("bind", (Statements, Occurrences), (BoundShards,), _bind, _has_lineage),
@@ -458,7 +492,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         own = _dry_run_config(config) if options.dry_run else config
         state = WorkflowState(begun.store, begun.lease, own, options.extent)
         context = _with_assets(_RunContext(begun.spark, target, source, state, begun.project), config, options)
-        summary = _summary(_RunServices.of(config, options, progress, context), progress, begun)
+        summary = _summary(_RunServices.of(config, options, progress, context).with_what_changed(), progress, begun)
         return replace(summary, warnings=(*summary.warnings, *records.file_end(summary)))
 
 

@@ -17,6 +17,7 @@ from workflows.runtime.options import RunOptions
 from workflows.runtime.progress import Progress
 from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
+from workflows.state.log_files import files_unchanged
 from workflows.state.runs import RecordedRun, begin_run, end_run, message_of_error, outcome_of, outcome_of_error
 from workflows.state.store import StateStore, open_state
 
@@ -76,6 +77,10 @@ def _summary(
     config: RunConfig, options: RunOptions, progress: Progress, begun: tuple[float, StateStore, Lease]
 ) -> RunSummary:
     with _local_project(config) as (whole, project), closing(SparkStart(whole.headwater.spark)) as spark:
+        with begun[1].read() as connection:
+            as_before = files_unchanged(connection, config.workflow)
+        if not as_before:  # else it is looked first whether there is anything to do
+            spark.begin()
         # They take seconds to load: the JVM starts meanwhile.
         from workflows.run.pipeline import BegunRun, run_stages
 

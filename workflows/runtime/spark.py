@@ -292,14 +292,21 @@ class SparkStart:
     """A session of Spark whose JVM starts in a thread, while the one who wants it does something else."""
 
     def __init__(self, settings: SparkSettings) -> None:
-        """Raises ConfigError for Spark Connect or a Spark of another version, and where Java is missing or too old."""
+        """Raises ConfigError for Spark Connect."""
         refuse_spark_connect(settings, os.environ)
         self._settings = settings
         self._own: SparkSession | None = None
         self._scratch = ExitStack()
         self._thread = ThreadPoolExecutor(1, "spark-start")
-        active = SparkSession.getActiveSession()
-        self._spark = self._begin(find_java()) if active is None else active
+        self._spark: Future[SparkContext] | SparkSession | None = SparkSession.getActiveSession()
+
+    def begin(self) -> None:
+        """Has the JVM start now, where no session is active already; `session` does so otherwise.
+
+        Raises ConfigError for a Spark of another version, and where Java is missing or too old.
+        """
+        if self._spark is None:
+            self._spark = self._begin(find_java())
 
     def _begin(self, java: Java) -> Future[SparkContext]:
         refuse_other_spark(pyspark.__version__, os.environ)
@@ -321,14 +328,16 @@ class SparkStart:
         """The session, once it is there; one that was active already is given our settings for the block.
 
         A signal that comes while it is awaited is held back until it is there: a JVM that is half started would be
-        left behind. Raises ConfigError where an active Spark is too old, and where Spark refuses a setting;
-        SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
+        left behind. Raises what `begin` raises, ConfigError where an active Spark is too old, and where Spark refuses
+        a setting; SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
         """
+        self.begin()
         with explained_breakdowns(drain):
             if isinstance(self._spark, SparkSession):
                 with _made_ours(self._spark, self._settings):
                     yield self._spark
                 return
+            assert self._spark is not None
             with drain.hold(), explained_settings():
                 self._spark.result()
                 self._own = SparkSession.builder.getOrCreate()

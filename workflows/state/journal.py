@@ -9,7 +9,7 @@ Small segments are in the store, larger ones in files that it names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, delete, insert, select
 
 from workflows.state._damage import state_lost
+from workflows.state.log_files import FileMarks
 from workflows.state.segments import (
     KnownRecords,
     Segment,
@@ -29,14 +30,12 @@ from workflows.state.segments import (
     with_all_columns,
     write_segment,
 )
-from workflows.state.store import StateStore, identity_of, journal, log_files, positions
+from workflows.state.store import StateStore, identity_of, journal, positions
 
 SMALL = 50_000
 """Segments of fewer statements are put together when there are many, and need no file of their own."""
 _MANY = 32
 _TOGETHER = 100_000
-FileMarks = Mapping[str, tuple[int, float]]
-"""Paths with their size in bytes and their modification time in seconds since the epoch."""
 SECONDS_A_DAY = 86_400.0
 
 
@@ -157,25 +156,6 @@ def journal_of(store: StateStore, workflow: str, run_id: str, folder: str | None
         return Journal(workflow, SegmentFolder(Path(folder).absolute(), owner, everywhere=True), run_id)
     root = beside(store.location) if store.is_file else None
     return Journal(workflow, None if root is None else SegmentFolder(root, workflow), run_id)
-
-
-def files_read(connection: Connection, workflow: str) -> dict[str, tuple[int, float]]:
-    """The files that were read, as they were then."""
-    found = connection.execute(select(log_files).where(log_files.c.workflow == workflow))
-    return {row.path: (row.size, row.modified) for row in found}
-
-
-def note_files(connection: Connection, workflow: str, read: FileMarks, there: Collection[str]) -> None:
-    """Notes files as read, and forgets those that are not there any more."""
-    before = files_read(connection, workflow)
-    present = set(there)
-    now = {**{path: mark for path, mark in before.items() if path in present}, **read}
-    if now == before:
-        return
-    connection.execute(delete(log_files).where(log_files.c.workflow == workflow))
-    rows = [{"workflow": workflow, "path": path, "size": size, "modified": at} for path, (size, at) in now.items()]
-    if rows:
-        connection.execute(insert(log_files), rows)
 
 
 # How far a workflow has read, and what its published lineage depended on.

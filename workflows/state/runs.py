@@ -16,6 +16,7 @@ from workflows.state.store import runs
 
 _KEPT = 1000
 """Runs of a workflow that are remembered."""
+_ENDED = (RunOutcome.DONE, RunOutcome.BELOW_THRESHOLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,18 @@ def last_done(connection: Connection, workflow: str) -> RecordedRun | None:
     """The latest run that came to its end and read something; a replay, which reads a few records, is none of them."""
     latest = (run for run in recorded_runs(connection, workflow, at_most=50) if run.kind is not RunKind.REPLAY)
     return next((run for run in latest if run.report.get("counts", {}).get("statements")), None)
+
+
+def records_of_last_run(connection: Connection, workflow: str) -> tuple[int, Mapping[str, int]] | None:
+    """How many records the run before this one found, read before or not, and by whom they were exported.
+
+    None where there is none that came to its end and looked at all of them.
+    """
+    before = recorded_runs(connection, workflow, at_most=2)[1:]
+    if not before or before[0].outcome not in _ENDED or before[0].kind is RunKind.REPLAY:
+        return None
+    counts = before[0].report["counts"]
+    return counts["records_read"] + counts["records_read_before"], counts["exporters"]
 
 
 def latest_runs(connection: Connection, outcomes: Collection[RunOutcome] = tuple(RunOutcome)) -> list[RecordedRun]:

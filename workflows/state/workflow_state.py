@@ -29,16 +29,14 @@ from workflows.state.acknowledgements import (
 from workflows.state.dead_letters import DeadLetter, dead_letters_of, drop_resolved_dead_letters, file_dead_letters
 from workflows.state.journal import (
     SECONDS_A_DAY,
-    FileMarks,
     ReadState,
     Watermark,
-    files_read,
     journal_of,
-    note_files,
     position_of,
     store_position,
 )
 from workflows.state.lease import Lease
+from workflows.state.log_files import FileMarks, files_read, note_files
 from workflows.state.log_queries import (
     FiledMetric,
     LogQuery,
@@ -50,6 +48,7 @@ from workflows.state.log_queries import (
     store_changes,
 )
 from workflows.state.reading_code import parsing_version
+from workflows.state.runs import records_of_last_run
 from workflows.state.segments import (
     KnownRecords,
     Segment,
@@ -181,6 +180,11 @@ class WorkflowState:
         """Whether lineage may come out differently although nothing new was read."""
         changed = self.position.settings != self._settings or self.position.version != self._version
         return changed or self._says_again or bool(self.position.to_retry) or self._extent != Backfill()
+
+    def records_of_last_run(self) -> tuple[int, Mapping[str, int]] | None:
+        """As `records_of_last_run` of the runs has it."""
+        with self._store.read() as connection:
+            return records_of_last_run(connection, self._lease.workflow)
 
     def complete_scope(self, templates: frozenset[str], replaced: Mapping[str, frozenset[str]]) -> CompleteScope:
         """What a run that bound these templates over the whole journal knows the whole of.
@@ -329,10 +333,17 @@ def _settings_digest(config: RunConfig) -> str:
     wanted = sorted(config.lineage.model_dump(include=set(_BINDING)).items())
     parts = (
         config.source.service_name, wanted, ours.defaults, sorted(ours.catalog_services.items()),
-        ours.register_tables, config.target, files, config.spark_catalogs,
+        ours.register_tables, config.target, files, config.spark_catalogs, _log_reading(config),
         *(() if config.sink.config.writes_to_catalog else (config.sink.type, config.sink.config.identity(""))),
     )  # fmt: skip
     return digest(repr(parts))
+
+
+def _log_reading(config: RunConfig) -> str:
+    """With what a log's files are read that have not changed."""
+    ours, connection = config.headwater, config.source.connection
+    columns = sorted(ours.query_log_columns.by_field.items())
+    return repr((ours.query_log_timezone, columns, connection.type if connection is not None else ""))
 
 
 def _dead_letters_to_read(dead_letters: Iterable[DeadLetter], extent: Backfill) -> tuple[DeadLetter, ...]:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from connectors.query_log.files import find_log_files
+from connectors.query_log.files import QueryLogFile, are_as_read, find_log_files, local_files
 from ingestion.errors import ConfigError
 
 pytestmark = pytest.mark.spark
@@ -56,3 +57,41 @@ def test_a_directory_without_logs_tells_what_it_holds(spark: SparkSession, tmp_p
     write(tmp_path / "events.log")
     with pytest.raises(ConfigError, match=r"it holds events\.log"):
         find_log_files(spark, str(tmp_path))
+
+
+def marks(spark: SparkSession, path: object) -> dict[str, tuple[int, float]]:
+    return {file.path: (file.size, file.modified) for file in find_log_files(spark, str(path))}
+
+
+def test_files_are_as_they_were_read_until_one_grows_is_rewritten_or_comes(spark: SparkSession, tmp_path: Path) -> None:
+    log, rotated = tmp_path / "log" / "a.csv", tmp_path / "log" / "old.csv"
+    write(log, rotated)
+    known = marks(spark, log.parent)
+    assert are_as_read(str(log.parent), known)
+    assert are_as_read(f"file://{log.parent}/*.csv", known)
+    rotated.unlink()
+    assert are_as_read(str(log.parent), known)  # there is less to read
+    os.utime(log, (0, known[str(log)][1] - 60))
+    assert not are_as_read(str(log.parent), known)
+    known = marks(spark, log.parent)
+    write(log.parent / "b.csv")
+    assert not are_as_read(str(log.parent), known)
+    known = marks(spark, log.parent)
+    with log.open("a") as stream:
+        stream.write("select 2\n")
+    assert not are_as_read(str(log.parent), known)
+
+
+def test_files_that_are_not_there_or_elsewhere_are_not_as_they_were(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for path in ("gone.csv", "empty", "*.tsv"):
+        assert not are_as_read(str(tmp_path / path), {})
+    assert not are_as_read("s3a://bucket/log.csv", {"s3a://bucket/log.csv": (9, 0.0)})
+
+
+def test_a_file_that_was_just_written_is_read_again(tmp_path: Path) -> None:
+    found = [QueryLogFile("/a.csv", "a.csv", 9, modified=at) for at in (90.0, 99.5)]
+    elsewhere = QueryLogFile("hdfs://host/a.csv", "a.csv", 9, local=False)
+    files = local_files([*found, elsewhere], 100.0)
+    assert files.there == tuple(found)
+    assert files.to_read == (found[0],)

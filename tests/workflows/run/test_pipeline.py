@@ -21,6 +21,7 @@ def test_what_a_stage_gives_is_taken_by_a_later_one() -> None:
 
 def test_the_list_can_be_printed() -> None:
     assert "\n".join(map(str, STAGES)) == (
+        "as before: - -> -\n"
         "start spark: - -> SparkSession\n"
         "read: SparkSession -> Statements\n"
         "parse: Statements -> Templates\n"

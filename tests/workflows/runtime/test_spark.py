@@ -377,7 +377,8 @@ def modules_of_children():
             line = process.cmdline()
             yield from line[line.index("-m") + 1 :][:1] if "-m" in line else ()
 
-with closing(SparkStart(SparkSettings())):
+with closing(SparkStart(SparkSettings())) as start:
+    start.begin()
     print(SparkContext._active_spark_context)
 print(SparkContext._active_spark_context)
 with spark_session(SparkSettings(), GracefulShutdown()) as spark:

@@ -27,7 +27,7 @@ from workflows.config import RunConfig
 from workflows.config.namespaces import SourceSettings, dialect_name
 from workflows.counts import RunCounts
 from workflows.run.read.called_routines import with_routines
-from workflows.run.read.definitions import with_views
+from workflows.run.read.definitions import catalog_definitions, with_views
 from workflows.run.read.journal_frames import (
     LeftOut,
     files_folder,
@@ -51,7 +51,8 @@ from workflows.run.read.statistics import (
 from workflows.runtime.spark import interpreted_queries
 from workflows.runtime.spill import kept_frame
 from workflows.state.dead_letters import DeadLetter
-from workflows.state.journal import SECONDS_A_DAY, FileMarks, ReadState
+from workflows.state.journal import SECONDS_A_DAY, ReadState
+from workflows.state.log_files import FileMarks
 from workflows.state.segments import Segment, any_conditional_change, any_session_change, stored_segment
 
 _NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
@@ -189,8 +190,15 @@ def _statistics_again(statements: DataFrame, before: StatementStatistics) -> Sta
     return replace(statistics, counts=statistics.counts + read_before, ahead=before.ahead)
 
 
-def files_done(statements: Statements) -> FileMarks:
-    """The files of a Spark history that need no reading until they change: not those that could not be had."""
+def files_done(statements: Statements, past: ReadState) -> FileMarks:
+    """The files that need no reading until they change: not those that could not be had.
+
+    None where some of their records are left to a later run, or where each run is to warn of them.
+    """
+    asked_for_some = past.between is not None or past.log_may_be_gone
+    left = Outcome.OVER_LIMIT in statements.counts.skipped or asked_for_some
+    if left or statements.lacking or statements.statistics.ahead:
+        return {}
     unread_files: tuple[str, ...] = ()
     if Outcome.UNREAD in statements.counts.skipped:
         unread = statements.frame.where(F.col("skipped") == Outcome.UNREAD).select("file").distinct()
@@ -329,6 +337,16 @@ class Reading:
     platform: Platform
     source: OpenSource
     past: ReadState
+
+    def is_as_read(self) -> bool:
+        """Whether earlier runs have read all that this one would: what was read is told by the files alone, and there
+        is no definition beside them. Raises TargetDown where the catalog does not answer.
+        """
+        wanted, source = self.config.lineage, self.source
+        other = self.config.spark_catalogs or wanted.is_whole or wanted.process_entities
+        if other or not source.is_as_read(self.past.files):
+            return False
+        return all(one.own for one in catalog_definitions(self.platform, self.config.source.service_name, wanted))
 
     @contextmanager
     def statements(self, spark: SparkSession) -> Iterator[Statements]:

@@ -60,6 +60,8 @@ def open_source(config: RunConfig, project: DbtProject | None) -> Iterator[OpenS
         if config.has_query_log and not config.lineage.has_own_log:
             log = opened.enter_context(ConfiguredSource("query-log-lineage", log_options(config)).open(run))
             source = replace(source, records=renamed_records(log.records, source.text_names))
+            if configured is None:  # what else a source has may have changed
+                source = replace(source, is_as_read=log.is_as_read)
         yield source
 
 

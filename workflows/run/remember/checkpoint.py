@@ -142,7 +142,7 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, state: Workflo
         succeeded=lineage.succeeded,
         to_retry=counts.edges.rejected + counts.unresolved + counts.ambiguous,
         files_there=[file.path for file in statements.files.there],
-        files_read=files_done(statements) if statements.files.to_read else {},
+        files_read=files_done(statements, state.past) if statements.files.to_read else {},
     )
     if not statements.counts.statements:
         return checkpoint

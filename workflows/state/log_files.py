@@ -1,0 +1,46 @@
+"""The files of a log that were read, as they were then: they tell a later run whether anything in them can be new."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from sqlalchemy import Connection, delete, insert, select
+
+from workflows.state.store import log_files
+
+FileMarks = Mapping[str, tuple[int, float]]
+"""Paths with their size in bytes and their modification time in seconds since the epoch."""
+
+
+def files_read(connection: Connection, workflow: str) -> dict[str, tuple[int, float]]:
+    """The files that were read, as they were then."""
+    found = connection.execute(select(log_files).where(log_files.c.workflow == workflow))
+    return {row.path: (row.size, row.modified) for row in found}
+
+
+def note_files(connection: Connection, workflow: str, read: FileMarks, there: Collection[str]) -> None:
+    """Notes files as read, and forgets those that are not there any more."""
+    before = files_read(connection, workflow)
+    present = set(there)
+    now = {**{path: mark for path, mark in before.items() if path in present}, **read}
+    if now == before:
+        return
+    connection.execute(delete(log_files).where(log_files.c.workflow == workflow))
+    rows = [{"workflow": workflow, "path": path, "size": size, "modified": at} for path, (size, at) in now.items()]
+    if rows:
+        connection.execute(insert(log_files), rows)
+
+
+def files_unchanged(connection: Connection, workflow: str) -> bool:
+    """Whether there are files that were read, and each stands on this machine as it did then."""
+    known = files_read(connection, workflow)
+    return bool(known) and all(_mark(path) == mark for path, mark in known.items())
+
+
+def _mark(path: str) -> tuple[int, float] | None:
+    try:
+        status = Path(path).stat()
+    except (OSError, ValueError):  # gone, or no path of this machine
+        return None
+    return status.st_size, status.st_mtime
