@@ -17,7 +17,7 @@ from sqlalchemy import make_url, select
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.indexes import ACTIVITY_FILLED
 from connectors.catalog.store.lineage.writer import project
-from connectors.catalog.store.schema import corrections, entity_activity, intervals, versions
+from connectors.catalog.store.schema import corrections, edge_counts, entity_activity, intervals, versions
 from connectors.catalog.store.schema import meta as catalog_meta
 from connectors.catalog.store.schema import metadata as catalog_tables
 from connectors.sqlite_files import Contents, Salvage, SalvagedTable, is_whole, put_back, salvage
@@ -30,7 +30,7 @@ from workflows.state.store import metadata as state_tables
 
 _JSON_OF_CATALOG = ("document", "content", "answer")
 _JSON_OF_STATE = ("letter", "limits", "report")
-_PROJECTIONS = (intervals.name, entity_activity.name)
+_PROJECTIONS = (intervals.name, entity_activity.name, edge_counts.name)
 """Worked out again from the rest: of those that are kept in part, what is filed later would be counted twice."""
 
 

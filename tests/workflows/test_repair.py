@@ -96,13 +96,14 @@ def file_views(file: Path, *readers: str) -> None:
             made.add_edges([(tables[0], target, said)])
 
 
-def projected(file: Path) -> tuple[list[Any], list[Any], set[Any]]:
-    """The intervals, how much each entity is used, and what is said to write which."""
+def projected(file: Path) -> tuple[list[Any], list[Any], list[Any], set[Any]]:
+    """The intervals, how much each entity is used, how many edges are between schemas, and what writes which."""
     with closing(sqlite3.connect(file)) as connection:
         columns = 'from_id, to_id, start, "end", last_seen, kind, source, column_edges, from_holder, to_holder'
         edges = connection.execute(f"select {columns} from intervals order by from_id, to_id").fetchall()
         activity = connection.execute("select * from entity_activity order by entity_id").fetchall()
-        return edges, activity, set(connection.execute("select * from entity_labels"))
+        counts = connection.execute("select * from edge_counts order by from_holder, to_holder").fetchall()
+        return edges, activity, counts, set(connection.execute("select * from entity_labels"))
 
 
 @pytest.mark.parametrize("is_damaged", [False, True])
@@ -115,6 +116,9 @@ def test_edges_stand_after_a_repair_and_what_is_filed_again_is_not_counted_again
     before = projected(file)
     with closing(sqlite3.connect(file)) as connection, connection:
         if lacks_holders:
+            for change in ("insert", "delete", "update"):
+                connection.execute(f"drop trigger edge_counts_{change}")
+            connection.execute("drop table edge_counts")
             for index in ("intervals_holders", "intervals_without_holders"):
                 connection.execute(f"drop index {index}")
             for column in ("from_holder", "to_holder"):

@@ -12,7 +12,9 @@ from sqlalchemy import Connection, Select, and_, func, select
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES, SERVICE_TYPES
 from connectors.catalog.contract.errors import not_found
 from connectors.catalog.picture.neighbourhood import NeighbourPage, entity_page
+from connectors.catalog.store.edge_counts import edges_between_holders
 from connectors.catalog.store.entities.entities import lies_under
+from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.lineage.window import Window
 from connectors.catalog.store.rows import IDS, bind_ids, holder_number, thousands_of
 from connectors.catalog.store.schema import entities, entity_activity, intervals
@@ -66,6 +68,8 @@ def areas(connection: Connection, level: str | None, service: str | None, window
     area_of = {parent: area for area, one in found.items() for parent in one.parents}
     pairs = _pairs(connection, area_of, window)
     kept = _areas_in(found, pairs, service)
+    shown = set(kept)
+    between = {pair: kinds for pair, kinds in pairs.items() if shown.issuperset(pair)}
     tables = _most_used_tables(connection, {parent: area_of[parent] for one in kept for parent in found[one].parents})
     return {
         "level": level,
@@ -74,8 +78,8 @@ def areas(connection: Connection, level: str | None, service: str | None, window
         "roots": [],
         "window": window.answer(),
         "nodes": [_node(found[one], tables.get(one, [])) for one in kept],
-        "links": sum(set(pair) <= set(kept) for pair in pairs),
-        "edges": [_edge(pair, pairs[pair]) for pair in _strongest(pairs, set(kept))],
+        "links": len(between),
+        "edges": [_edge(pair, between[pair]) for pair in _strongest(between)],
     }
 
 
@@ -130,14 +134,21 @@ def _by_name(connection: Connection, names: set[str]) -> dict[str, Any]:
 def _pairs(connection: Connection, area_of: Mapping[str, str], window: Window) -> dict[tuple[str, str], dict[str, int]]:
     """How many edges of each kind of producer lead from one area into another."""
     numbers = {holder_number(parent): area for parent, area in area_of.items()}
-    kinds = (intervals.c.from_holder, intervals.c.to_holder, intervals.c.kind)
-    counted = select(*kinds, func.count()).where(window.moment.holds()).group_by(*kinds)
     found: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for start, end, kind, number in connection.execute(counted):
-        pair = numbers.get(start), numbers.get(end)
-        if pair[0] is not None and pair[1] is not None and pair[0] != pair[1]:
-            found[pair[0], pair[1]][kind] += number
+    for start, end, kind, number in _edges_between_holders(connection, window.moment):
+        source, target = numbers.get(start), numbers.get(end)
+        if source is not None and target is not None and source != target:
+            found[source, target][kind] += number
     return found
+
+
+def _edges_between_holders(connection: Connection, moment: Moment) -> Iterable[tuple[int, int, str, int]]:
+    """How many edges of each kind of producer lead at a moment from one holder into another, by their numbers."""
+    if moment.as_of is None:
+        return edges_between_holders(connection, moment.since)
+    kinds = (intervals.c.from_holder, intervals.c.to_holder, intervals.c.kind)
+    rows = connection.execute(select(*kinds, func.count()).where(moment.holds()).group_by(*kinds))
+    return ((start, end, kind, number) for start, end, kind, number in rows)
 
 
 def _areas_in(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], service: str | None) -> list[str]:
@@ -148,10 +159,9 @@ def _areas_in(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], serv
     return sorted(wanted, key=lambda one: (-found[one].tables, found[one].row.fqn))[:_MOST_AREAS]
 
 
-def _strongest(pairs: Mapping[tuple[str, str], Mapping[str, int]], kept: set[str]) -> list[tuple[str, str]]:
+def _strongest(pairs: Mapping[tuple[str, str], Mapping[str, int]]) -> list[tuple[str, str]]:
     """The pairs with the most edges: of more than these nobody could follow one."""
-    inside = [pair for pair in pairs if set(pair) <= kept]
-    return sorted(inside, key=lambda pair: (-sum(pairs[pair].values()), pair))[:_MOST_LINKS]
+    return sorted(pairs, key=lambda pair: (-sum(pairs[pair].values()), pair))[:_MOST_LINKS]
 
 
 def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:

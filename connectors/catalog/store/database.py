@@ -21,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
+from connectors.catalog.store.edge_counts import prepare_edge_counts
 from connectors.catalog.store.indexes import prepare_activity, prepare_labels, prepare_name_index
 from connectors.catalog.store.rows import holder_number
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals, meta, metadata
@@ -160,8 +161,9 @@ class Database:
             _add_holders(connection)
             metadata.create_all(connection)
             _check_version(connection, file)
-            for prepare in (prepare_name_index, prepare_labels, prepare_activity, _prepare_selectivity):
+            for prepare in (prepare_name_index, prepare_labels, prepare_activity, prepare_edge_counts):
                 prepare(connection)
+            _prepare_selectivity(connection)
             _identify(connection)
 
     @property

@@ -391,6 +391,18 @@ intervals = Table(
     Index("intervals_end", "end"),
 )
 
+edge_counts = Table(
+    "edge_counts",
+    metadata,
+    Column("from_holder", BigInteger, primary_key=True),
+    Column("to_holder", BigInteger, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("edges", Integer, nullable=False),
+    Column("oldest", BigInteger, nullable=False),  # when the one was last seen that was not seen for longest
+    sqlite_with_rowid=False,
+)
+"""How many intervals of now lead from what lies in one holder into what lies in another: see `edge_counts.py`."""
+
 dated_versions = intervals.join(versions, versions.c.id == intervals.c.version_id)
 dated_contributions = dated_versions.join(contributions, contributions.c.id == versions.c.contribution_id)
 """What is said of edges, and when it held."""

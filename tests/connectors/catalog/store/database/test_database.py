@@ -22,6 +22,7 @@ from tests.support.http_client import Client
 from tests.support.made_catalog import MadeCatalog
 
 _ALL_INTERVALS = "select * from intervals order by id"
+_ALL_COUNTS = "select * from edge_counts order by from_holder, to_holder"
 
 
 def made_by_another(file: Path) -> Path:
@@ -58,6 +59,10 @@ def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(shop:
     with closing(sqlite3.connect(shop)) as connection:
         schema = "select type, name, sql from sqlite_master where tbl_name in ('intervals', 'entities') order by name"
         new, rows = connection.execute(schema).fetchall(), connection.execute(_ALL_INTERVALS).fetchall()
+        counts = connection.execute(_ALL_COUNTS).fetchall()
+        for change in ("insert", "delete", "update"):
+            connection.execute(f"drop trigger edge_counts_{change}")
+        connection.execute("drop table edge_counts")
         indexes = ("intervals_holders", "intervals_without_holders", "intervals_from", "intervals_to")
         for index in (*indexes, "entities_held", "entities_listed"):
             connection.execute(f"drop index {index}")
@@ -70,6 +75,8 @@ def test_a_store_whose_intervals_lack_what_their_versions_have_is_given_it(shop:
         there = {row[:2] for row in connection.execute(schema)}
         assert there == {row[:2] for row in new}
         assert connection.execute(_ALL_INTERVALS).fetchall() == rows
+        assert connection.execute(_ALL_COUNTS).fetchall() == counts
+        assert len(counts) == 2
     public, mart = (holder_number(entity_id("databaseSchema", f"shop.main.{name}")) for name in ("public", "mart"))
     assert [row[-5:] for row in rows] == [
         ("view", "QueryLineage", 2, public, mart),
@@ -82,6 +89,7 @@ def test_intervals_of_a_program_that_knows_no_holders_get_them_when_the_store_is
     with closing(sqlite3.connect(shop)) as connection, connection:
         connection.execute('update intervals set "end" = last_seen + 1 where id = 1')
         rows = connection.execute(_ALL_INTERVALS).fetchall()
+        counts = connection.execute(_ALL_COUNTS).fetchall()
         connection.execute("create temporary table written as select * from intervals")
         connection.execute("delete from intervals")
         connection.execute(f"insert into intervals ({known}) select {known} from written")
@@ -89,6 +97,8 @@ def test_intervals_of_a_program_that_knows_no_holders_get_them_when_the_store_is
     open_database(shop).close()
     with closing(sqlite3.connect(shop)) as connection:
         assert connection.execute(_ALL_INTERVALS).fetchall() == rows
+        assert connection.execute(_ALL_COUNTS).fetchall() == counts
+        assert [row[-2] for row in counts] == [1]
 
 
 def test_a_new_and_an_empty_file_become_a_store_that_opens_again(tmp_path: Path) -> None:

@@ -1,0 +1,71 @@
+"""How many edges lead from what lies in one schema, service or other entity into what lies in another.
+
+Triggers keep the counts, so that they are right whichever program files into the store: one of before them would leave
+them as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import BigInteger, Connection, Select, and_, bindparam, case, func, or_, select, text
+
+from connectors.catalog.store.schema import edge_counts, intervals
+from ingestion.model.contributions import OBSERVED
+
+_SINCE = "since"
+_PAIR = ("from_holder", "to_holder", "kind")
+_ADD = (
+    f"insert into {edge_counts.name} select new.from_holder, new.to_holder, new.kind, 1, new.last_seen "
+    'where new."end" is null and new.from_holder is not null '
+    "on conflict do update set edges = edges + 1, oldest = min(oldest, excluded.oldest);"
+)
+_SAME = " and ".join(f"{name} = old.{name}" for name in _PAIR)
+_OLDEST = f'select min(last_seen) from {intervals.name} where {_SAME} and "end" is null'
+_TAKE_AWAY = (
+    f"update {edge_counts.name} set edges = edges - 1, "
+    f"oldest = case when oldest < old.last_seen then oldest else ifnull(({_OLDEST}), oldest) end "
+    f'where {_SAME} and old."end" is null; '
+    f"delete from {edge_counts.name} where {_SAME} and edges = 0;"
+)
+_CHANGES = {"insert": _ADD, "delete": _TAKE_AWAY, "update": f"{_TAKE_AWAY} {_ADD}"}
+_COUNT_ALL = (
+    f"insert into {edge_counts.name} select {', '.join(_PAIR)}, count(*), min(last_seen) from {intervals.name} "
+    f'where "end" is null and from_holder is not null group by {", ".join(_PAIR)}'
+)
+
+
+def prepare_edge_counts(connection: Connection) -> None:
+    """Counts the edges of a store that does not keep their numbers yet, and has it keep them."""
+    known = set(connection.scalars(text("select name from sqlite_master where type = 'trigger'")))
+    triggers = {f"{edge_counts.name}_{change}": (change, body) for change, body in _CHANGES.items()}
+    if known.issuperset(triggers):
+        return
+    connection.execute(edge_counts.delete())
+    connection.execute(text(_COUNT_ALL))
+    for name, (change, body) in triggers.items():
+        connection.execute(text(f"create trigger {name} after {change} on {intervals.name} begin {body} end"))
+
+
+def edges_between_holders(connection: Connection, since: int | None) -> Iterable[tuple[int, int, str, int]]:
+    """How many edges of each kind of producer lead now from one holder into another, by their numbers.
+
+    Of observations those alone count that are not older than `since` (None: any age).
+    """
+    bound = {} if since is None else {_SINCE: since}
+    rows = connection.execute(_counts(observed_since=since is not None), bound)
+    return ((start, end, kind, edges) for start, end, kind, edges in rows if edges)
+
+
+@lru_cache(maxsize=2)
+def _counts(*, observed_since: bool) -> Select[Any]:
+    pair = tuple(edge_counts.c[name] for name in _PAIR)
+    if not observed_since:
+        return select(*pair, edge_counts.c.edges)
+    since = bindparam(_SINCE, type_=BigInteger)
+    same = and_(*(intervals.c[name] == edge_counts.c[name] for name in _PAIR))
+    recent = select(func.count()).where(same, intervals.c.end.is_(None), intervals.c.last_seen >= since)
+    all_count = or_(edge_counts.c.oldest >= since, edge_counts.c.kind.not_in(OBSERVED))
+    return select(*pair, case((all_count, edge_counts.c.edges), else_=recent.correlate(edge_counts).scalar_subquery()))
