@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Both are kept in pytest's cache for the next time, if it has one.
     """
+    collect_seldom()  # what is loaded and collected stays: searching through it is a third of the time that it takes
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         cache = getattr(config, "cache", None)
         passing = tempfile.TemporaryDirectory(prefix="shared", ignore_cleanup_errors=True)

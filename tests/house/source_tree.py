@@ -65,6 +65,11 @@ def names() -> frozenset[str]:
     return frozenset(_dotted(path) for path in _paths())
 
 
+def packages() -> list[str]:
+    """The dotted names of all packages."""
+    return [_dotted(path) for path in _paths() if path.name == "__init__.py"]
+
+
 @cache
 def modules() -> tuple[Module, ...]:
     """All modules of the three packages."""

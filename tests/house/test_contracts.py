@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source_tree import PACKAGES, REPOSITORY, Module, circles, modules, names
+from tests.house.source_tree import PACKAGES, REPOSITORY, Module, circles, modules, names, packages
 
 
 def _rooms_of_rooms() -> list[str]:
     """The three packages, and each package that holds packages: within it a contract says who may import whom."""
-    packages = {module.name for module in modules() if module.is_package}
-    return sorted({*PACKAGES, *(name.rpartition(".")[0] for name in packages if "." in name)})
+    return sorted({*PACKAGES, *(name.rpartition(".")[0] for name in packages() if "." in name)})
 
 
 def _layers() -> dict[str, list[str]]:
