@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from sqlalchemy import (
     Select,
     TableClause,
     and_,
+    case,
     delete,
     exists,
     func,
@@ -31,8 +33,8 @@ from sqlalchemy import table as sql_table
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.database import now_millis
-from connectors.catalog.store.indexes import COLUMN, ENTITY, OWNER, PRODUCER, TAG, has_words, words
-from connectors.catalog.store.rows import thousands_of
+from connectors.catalog.store.indexes import COLUMN, ENTITY, NAMES_OF, OWNER, PRODUCER, TAG, has_words, words
+from connectors.catalog.store.rows import bind_ids, thousands_of
 from connectors.catalog.store.schema import attributes, entities, entity_activity, entity_labels, search_names
 from ingestion.model.lineage import Json
 
@@ -52,36 +54,31 @@ _UNFINISHED = frozenset({"", ">", "<", ">=", "<="})
 MAX_FILTERS = 20
 
 ADMITTED = sql_table("search_admitted", sql_column("id"))
-LABELLED = sql_table("search_labelled", sql_column("entity_id"), sql_column("column_path"))
+LABELLED = sql_table("search_labelled", sql_column("name"), sql_column("column_path"), sql_column("entity_id"))
 """Columns that bear a tag that is asked for."""
-BORNE = sql_table("search_borne", sql_column("bearer"), sql_column("name"))
-"""The names of what is let through, each with whether an entity or a column bears it, where these are few; of columns
-in LABELLED those names that are not their paths.
-"""
+BORNE = sql_table(
+    *("search_borne", sql_column("bearer"), sql_column("name"), sql_column("column_path"), sql_column("id")),
+    sql_column("entity_id"),
+)
+"""The searched names of what is let through, each with whether an entity or a column bears it, where these are few."""
 # cross joins keep the order: of temporary tables it is not known how small they are
-_NAMES_OF_TABLES = (
-    f"select '{ENTITY}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
-    "where column_path = ''"
+_NOTE_NAMES = (
+    "insert into search_borne (bearer, name, column_path, id, entity_id) "
+    "select '{bearer}', name, column_path, search_names.id, entity_id "
+    "from search_admitted cross join search_names on entity_id = search_admitted.id where {condition}"
 )
-_NAMES_OF_COLUMNS = (
-    f"select '{COLUMN}', name from search_admitted cross join search_names on entity_id = search_admitted.id "
-    "where column_path <> ''"
-)
-# the path of a column that is in no other, and has neither dots nor quotes, is its name
-_IS_NO_NAME = """(instr(column_path, '.') or instr(column_path, '"'))"""
-_NAMES_OF_PATHS = (
-    f"select '{COLUMN}', name from search_labelled cross join search_names using (entity_id, column_path) "
-    f"where {_IS_NO_NAME}"
-)
-_COUNT_OF_PATHS = text(f"select count(*) from search_labelled where {_IS_NO_NAME}")
-_FEW_TABLES = 300
-_FEW_COLUMNS = 20_000
+_NOTE_TABLES = text(_NOTE_NAMES.format(bearer=ENTITY, condition="column_path = ''"))
+_NOTE_COLUMNS = text(_NOTE_NAMES.format(bearer=COLUMN, condition="column_path <> ''"))
+_FEW_TABLES = 2_000
+"""Of so many their own names are noted."""
+_FEW_WITH_COLUMNS = 300
+"""Of so many those of their columns too."""
 _MAKE_TABLES = (
     "create temporary table if not exists search_admitted (id text primary key) without rowid",
     "create temporary table if not exists search_labelled "
-    "(entity_id text, column_path text, primary key (column_path, entity_id)) without rowid",
-    "create temporary table if not exists search_borne "
-    "(bearer text, name text, primary key (bearer, name)) without rowid",
+    "(name text, column_path text, entity_id text, primary key (name, column_path, entity_id)) without rowid",
+    "create temporary table if not exists search_borne (bearer text, name text, column_path text, id integer, "
+    "entity_id text, primary key (bearer, name, column_path, id)) without rowid",
 )
 _LABELS = text(
     # one look into the index for each label, not one for each thing that bears it
@@ -98,6 +95,9 @@ _ORDER_COLUMNS = {
     "readers": entity_activity.c.readers,
     "stale": entity_activity.c.last_written,
 }
+_INDEXED_ORDERS = ("used", "stale")
+_MOST_SOUGHT = 4_000
+"""Of all entities so many that come first are looked at: where enough of them were let through, no others are."""
 _ORDER_KEYS = {"used": "runs", "readers": "readers", "new": "appeared", "stale": "lastWritten"}
 _APPEARED = (
     select(attributes.c.entity_id, func.min(attributes.c.at))
@@ -205,26 +205,48 @@ def age(given: SearchFilter) -> Age:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What filters let through: the `condition` on entities and searched names; `few`: their names are in BORNE.
+    """What filters let through: the `condition` on entities and searched names.
 
-    `labelled`: the columns that are let through are those of LABELLED.
+    `noted`: of what (ENTITY, COLUMN) the names are in BORNE. `labelled`: the columns are those of LABELLED.
     """
 
     condition: ColumnElement[bool]
-    few: bool = False
+    noted: frozenset[str] = frozenset()
     labelled: bool = False
 
-    def bears(self, name: ColumnElement[str], bearer: ColumnElement[str]) -> ColumnElement[bool]:
+    def bears(self, name: ColumnElement[str], bearer: str) -> ColumnElement[bool]:
         """Whether anything of the kind `bearer` (ENTITY, COLUMN) that is let through bears a name."""
-        noted = exists(select(1).where(BORNE.c.bearer == bearer, BORNE.c.name == name))
-        if self.few:
-            return noted
+        if bearer in self.noted:
+            return exists(select(1).where(BORNE.c.bearer == bearer, BORNE.c.name == name))
+        if self.labelled and bearer == COLUMN:
+            return exists(select(1).where(LABELLED.c.name == name))
         named = select(1).select_from(search_names).where(search_names.c.name == name, self.condition)
-        if not self.labelled:
-            return exists(named.where((search_names.c.column_path == "") == (bearer == ENTITY)))
-        tables = exists(named.where(search_names.c.column_path == ""))
-        columns = or_(exists(select(1).where(LABELLED.c.column_path == name)), noted)
-        return or_(and_(bearer == ENTITY, tables), and_(bearer == COLUMN, columns))
+        return exists(named.where(is_of(bearer)))
+
+    def bearers(self, names: Sequence[str], bearer: str) -> Select[Any]:
+        """What of the kind `bearer` that is let through bears one of some names: entity, path, name.
+
+        In the order in which searched names are stored, so that a limit takes the same ones wherever they are sought.
+        """
+        columns = (search_names.c.entity_id, search_names.c.column_path, search_names.c.name)
+        order = search_names.c.name, search_names.c.column_path, search_names.c.id
+        if bearer in self.noted:
+            noted = select(BORNE.c.entity_id, BORNE.c.column_path, BORNE.c.name).where(BORNE.c.bearer == bearer)
+            return noted.where(BORNE.c.name.in_(names)).order_by(BORNE.c.name, BORNE.c.column_path, BORNE.c.id)
+        if self.labelled and bearer == COLUMN:
+            return select(*columns).where(_IS_LABELLED, LABELLED.c.name.in_(names)).order_by(*order)
+        return select(*columns).where(search_names.c.name.in_(names), is_of(bearer), self.condition).order_by(*order)
+
+
+_IS_LABELLED = and_(
+    LABELLED.c.entity_id == search_names.c.entity_id, LABELLED.c.column_path == search_names.c.column_path
+)
+
+
+def is_of(bearer: str) -> ColumnElement[bool]:
+    """Whether a searched name is that of an entity (ENTITY), or of a column (COLUMN)."""
+    path = search_names.c.column_path
+    return path == "" if bearer == ENTITY else path != ""
 
 
 UnreadTables = Callable[[Connection, int], Collection[str]]
@@ -269,25 +291,34 @@ def admit(
     connection.execute(insert(ADMITTED).from_select(["id"], let_through))
     admitted = exists(select(1).where(ADMITTED.c.id == search_names.c.entity_id))
     tags = [_labels_like(connection, TAG, one.value) for one in filters if one.field == "tag" and not one.negated]
+    count = _count(connection, ADMITTED) if named else sys.maxsize
+    noted = {ENTITY} if count <= _FEW_TABLES else set()
+    if count <= _FEW_WITH_COLUMNS and not tags:
+        noted.add(COLUMN)
+    for bearer in noted:
+        connection.execute(_NOTE_TABLES if bearer == ENTITY else _NOTE_COLUMNS)
     if not tags:
-        few = named and _count(connection, ADMITTED) <= _FEW_TABLES
-        if few:
-            for query in (_NAMES_OF_TABLES, _NAMES_OF_COLUMNS):
-                connection.execute(text(f"insert or ignore into search_borne {query}"))
-        return Admission(admitted, few)
-    labelled = select(entity_labels.c.entity_id, entity_labels.c.column_path).where(
-        entity_labels.c.kind == TAG, entity_labels.c.column_path != ""
-    )
+        return Admission(admitted, frozenset(noted))
+    _note_labelled(connection, tags)
+    own = exists(select(1).where(LABELLED.c.name == search_names.c.name, _IS_LABELLED))
+    return Admission(and_(admitted, or_(search_names.c.column_path == "", own)), frozenset(noted), labelled=True)
+
+
+def _note_labelled(connection: Connection, tags: Sequence[Sequence[str]]) -> None:
+    """Puts the columns of ADMITTED that bear a tag of each of these into LABELLED."""
+    path, entity = entity_labels.c.column_path, entity_labels.c.entity_id
+    stored = select(search_names.c.name).where(search_names.c.entity_id == entity, search_names.c.column_path == path)
+    # the path of a column that is in no other, and has neither dots nor quotes, is its name
+    is_name = and_(*(func.instr(path, sign) == 0 for sign in (".", '"')))
+    name = case((is_name, path), else_=func.coalesce(stored.correlate(entity_labels).scalar_subquery(), path))
+    labelled = select(name.label("name"), path, entity).where(entity_labels.c.kind == TAG, path != "")
     for values in tags:
         labelled = labelled.where(entity_labels.c.value.in_(_value_rows(values)))
-    labelled = labelled.where(entity_labels.c.entity_id.in_(select(ADMITTED.c.id)))
-    connection.execute(insert(LABELLED).from_select(["entity_id", "column_path"], labelled.distinct()))
-    own = and_(LABELLED.c.entity_id == search_names.c.entity_id, LABELLED.c.column_path == search_names.c.column_path)
-    condition = and_(admitted, or_(search_names.c.column_path == "", exists(select(1).where(own))))
-    few = named and (connection.scalar(_COUNT_OF_PATHS) or 0) <= _FEW_COLUMNS
-    if few:
-        connection.execute(text(f"insert or ignore into search_borne {_NAMES_OF_PATHS}"))
-    return Admission(condition, labelled=few)
+    # as an expression: the labels are looked at, not those of each table that was let through
+    labelled = labelled.where(entity.concat("").in_(select(ADMITTED.c.id)))
+    in_order = labelled.order_by(text("1"), path, entity)  # each is filed after the last
+    names = [column.name for column in LABELLED.columns]
+    connection.execute(insert(LABELLED).prefix_with("or ignore").from_select(names, in_order))
 
 
 def _unread_ids(connection: Connection, one: SearchFilter, unread: UnreadTables) -> Select[tuple[str]]:
@@ -394,6 +425,10 @@ def measures(connection: Connection, identifiers: Sequence[str]) -> dict[str, Js
 
 def identifiers_in_order(connection: Connection, order: str, limit: int) -> list[str]:
     """The admitted entities in an order (one of ORDERS), as many as are wanted; what is not known comes last."""
+    if order in _INDEXED_ORDERS:
+        found = _among_first(connection, order, limit)
+        if found is not None:
+            return found
     query = select(ADMITTED.c.id).join(entities, entities.c.id == ADMITTED.c.id)
     if order == "name":
         return list(connection.scalars(query.order_by(entities.c.name_folded, entities.c.fqn).limit(limit)))
@@ -407,6 +442,24 @@ def identifiers_in_order(connection: Connection, order: str, limit: int) -> list
     known = func.coalesce(value, 0) if order in {"used", "readers"} else value
     first = known.desc() if order in _DESCENDING else known.asc()
     return list(connection.scalars(query.order_by(first.nulls_last(), entities.c.fqn).limit(limit)))
+
+
+def _among_first(connection: Connection, order: str, limit: int) -> list[str] | None:
+    """The same, where so many are among those that come first of all that there are; None where they are not."""
+    value, sign = _ORDER_COLUMNS[order], -1 if order in _DESCENDING else 1
+    in_order = select(entity_activity.c.entity_id, value.label("value")).order_by(value.desc() if sign < 0 else value)
+    known = in_order.where(value > 0 if sign < 0 else value.is_not(None))
+    sought = known.limit(_MOST_SOUGHT).subquery()
+    admitted = exists(select(1).where(ADMITTED.c.id == sought.c.entity_id))
+    rows = sorted((sign * row[1], row[0]) for row in connection.execute(select(sought).where(admitted)).all())
+    next_value = connection.scalar(known.with_only_columns(value).offset(_MOST_SOUGHT).limit(1))
+    if not 0 < limit <= len(rows) or (next_value is not None and rows[limit - 1][0] == sign * next_value):
+        return None  # others come before some of these, or as soon
+    ranks = {identifier: rank for rank, identifier in rows if rank <= rows[limit - 1][0]}
+    names: dict[str, str] = {}
+    for some in thousands_of(list(ranks)):
+        names.update((row[0], row[1]) for row in connection.execute(NAMES_OF, bind_ids(some)).all())
+    return sorted(names, key=lambda one: (ranks[one], names[one]))[:limit]
 
 
 def order_key(order: str, known: Json, name: str) -> tuple[bool, int, str]:

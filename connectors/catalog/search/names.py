@@ -16,6 +16,7 @@ from connectors.catalog.search.filters import (
     UnreadTables,
     admit,
     identifiers_in_order,
+    is_of,
     measures,
     no_readers,
     order_key,
@@ -31,6 +32,7 @@ _MOST_NAMES = 400
 """Names of one kind that are looked at: the shorter ones of the first _MOST_MATCHES that match."""
 _MOST_MATCHES = 2_000
 _MATCHING = "select rowid from {index} where {index} match :expression limit :most"
+_WORDS_INDEX, _INSIDE_INDEX = "search_{kind}_words", "search_{kind}_inside"
 _NAMES_AT_ONCE = 40
 _MOST_TABLES = 20
 """Tables whose columns are looked through for `table column`."""
@@ -121,6 +123,9 @@ class _NameSearch:
         self._most_matches = _MOST_MATCHES if admission is None else -1
         self._wanted = wanted.strip()
         self._limit = limit
+        # each name that is let through has a bearer that is: of more names than wanted hits none is looked at
+        at_once = -(-limit // _NAMES_AT_ONCE) * _NAMES_AT_ONCE
+        self._most_names = _MOST_NAMES if admission is None else min(at_once, _MOST_NAMES)
 
     def results(self, asked: Sequence[str], whole: str) -> list[_Hit]:
         """Tables before columns where they fit as well; what has the words before what only holds the letters."""
@@ -156,52 +161,61 @@ class _NameSearch:
         ranks: dict[str, int] = {}
         if not asked and self._wanted:  # nothing but signs: no word to look up
             holding = search_vocabulary.c.name.contains(self._wanted, autoescape=True)
-            return dict.fromkeys(self._shortest(search_vocabulary.c.kind == kind, holding), _INSIDE)
-        if whole:
-            self._note(ranks, _WHOLE, f"search_{kind}_words", f"whole:{_phrase(whole)}")
-        if asked:
-            self._note(ranks, _WORDS, f"search_{kind}_words", _all_of(asked))
-        if len(whole) >= 3 and len(ranks) < self._limit:
-            self._note(ranks, _INSIDE, f"search_{kind}_inside", _phrase(whole))
+            some = self._shortest(kind, self._most_names, search_vocabulary.c.kind == kind, holding)
+            return dict.fromkeys(some, _INSIDE)
+        asked_for = [(_WHOLE, _WORDS_INDEX, f"whole:{_phrase(whole)}")] if whole else []
+        asked_for += [(_WORDS, _WORDS_INDEX, _all_of(asked))] if asked else []
+        asked_for += [(_INSIDE, _INSIDE_INDEX, _phrase(whole))] if len(whole) >= 3 else []
+        for rank, index, expression in asked_for:
+            if rank != _INSIDE or len(ranks) < self._limit:
+                for name in self._matching(kind, self._most_names, index, expression):
+                    ranks.setdefault(name, rank)
         return ranks
 
-    def _note(self, ranks: dict[str, int], rank: int, index: str, expression: str) -> None:
-        matching = text(_MATCHING.format(index=index)).bindparams(expression=expression, most=self._most_matches)
+    def _matching(self, kind: str, most: int, index: str, expression: str) -> Iterable[str]:
+        """So many of the names of one kind that an index has for an expression, the shortest first."""
+        matching = text(_MATCHING.format(index=index.format(kind=kind)))
+        matching = matching.bindparams(expression=expression, most=self._most_matches)
         rows = matching.columns(search_vocabulary.c.id).scalar_subquery()
-        for name in self._shortest(search_vocabulary.c.id.in_(rows)):
-            ranks.setdefault(name, rank)
+        return self._shortest(kind, most, search_vocabulary.c.id.in_(rows))
 
-    def _shortest(self, *where: ColumnElement[bool]) -> Iterable[str]:
+    def _shortest(self, kind: str, most: int, *where: ColumnElement[bool]) -> Iterable[str]:
         order = func.length(search_vocabulary.c.name), search_vocabulary.c.name
-        names = select(search_vocabulary.c.name, search_vocabulary.c.kind).where(*where).order_by(*order)
+        names = select(search_vocabulary.c.name).where(*where).order_by(*order)
         if self._admission is None:
-            return self._connection.scalars(names.limit(_MOST_NAMES))
+            return self._connection.scalars(names.limit(most))
         # the limit keeps the order a step of its own: bearers are sought of the shortest names until there are enough
         sorted_names = names.limit(-1).subquery()
-        borne = self._admission.bears(sorted_names.c.name, sorted_names.c.kind)
-        return self._connection.scalars(select(sorted_names.c.name).where(borne).limit(_MOST_NAMES))
+        borne = self._admission.bears(sorted_names.c.name, kind)
+        return self._connection.scalars(select(sorted_names.c.name).where(borne).limit(most))
 
     def _hits(self, kind: str, ranks: dict[str, int], most: int) -> list[_Hit]:
         """What bears these names, as many as are wanted: first the best names, of as good ones the shortest."""
         found: list[_Hit] = []
         best = sorted(ranks, key=lambda name: (ranks[name], len(name), name))
-        path = search_names.c.column_path
-        of_kind = path == "" if kind == ENTITY else path != ""
         for start in range(0, len(best), _NAMES_AT_ONCE):
-            where = and_(search_names.c.name.in_(best[start : start + _NAMES_AT_ONCE]), of_kind)
-            rows = self._connection.execute(self._bearers.where(where).limit(most - len(found)))
+            some = best[start : start + _NAMES_AT_ONCE]
+            rows = self._connection.execute(self._bearers_of(some, kind, most - len(found)))
             found += [_Hit(ranks[row.name], row) for row in rows]
             if len(found) >= most:
                 break
         return found
 
+    def _bearers_of(self, names: Sequence[str], kind: str, most: int) -> Select[Any]:
+        """So many of the entities or columns that bear one of some names."""
+        if self._admission is None:
+            return self._bearers.where(search_names.c.name.in_(names), is_of(kind)).limit(most)
+        # what was let through is there: entities are read of those alone that are told
+        some = self._admission.bearers(names, kind).limit(most).subquery()
+        named = select(entities.c.id, entities.c.type, entities.c.fqn, some.c.column_path, some.c.name)
+        return named.join_from(some, entities, entities.c.id == some.c.entity_id)
+
     def _qualified_tables(self, asked: Sequence[str]) -> list[_Hit]:
         """Tables that have some of the words in their own names and the others in what these are qualified by."""
-        names: dict[str, int] = {}
-        self._note(names, _WORDS, f"search_{ENTITY}_words", _any_of(asked))
+        names = list(self._matching(ENTITY, _MOST_NAMES, _WORDS_INDEX, _any_of(asked)))
         where = and_(
             search_names.c.column_path == "",
-            search_names.c.name.in_(list(names)),
+            search_names.c.name.in_(names),
             *(func.instr(entities.c.fqn_folded, word) > 0 for word in asked),
         )
         rows = self._connection.execute(self._bearers.where(where).limit(_MOST_NAMES)).all()

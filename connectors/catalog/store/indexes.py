@@ -86,7 +86,8 @@ _PRODUCERS_OF = select(entity_labels.c.value, entity_labels.c.entity_id).where(
 _USE_OF = select(entity_activity.c.entity_id, entity_activity.c.runs, entity_activity.c.readers).where(
     entity_activity.c.entity_id.in_(IDS)
 )
-_NAMES_OF = select(entities.c.id, entities.c.fqn).where(entities.c.id.in_(IDS))
+NAMES_OF = select(entities.c.id, entities.c.fqn).where(entities.c.id.in_(IDS))
+"""The full names of entities, by their ids."""
 Statement = tuple[str, str, str]
 """The entity that is read, and the kind and key of what reads it."""
 
@@ -290,7 +291,7 @@ def most_used(connection: Connection, identifiers: Collection[str], most: int) -
     if len(counts) > most:  # names are looked up of those alone that may be among them
         last = max(nsmallest(most, counts.values()), default=(1, 0))
         counts = {one: count for one, count in counts.items() if count <= last}
-    names = {row[0]: row[1] for row in connection.execute(_NAMES_OF, bind_ids(list(counts))).all()}
+    names = {row[0]: row[1] for row in connection.execute(NAMES_OF, bind_ids(list(counts))).all()}
     return sorted(names, key=lambda one: (counts[one], names[one]))[:most]
 
 
