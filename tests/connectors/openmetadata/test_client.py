@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from connectors.catalog.http.server import CatalogConfig, running_catalog
-from connectors.openmetadata import client, edges, entities
+from connectors.openmetadata import _edge_writer, client, edges, entities
 from connectors.openmetadata.client import CatalogSearch, Platform, connect
 from connectors.openmetadata.connection import Connection
 from connectors.openmetadata.entities import Collection, QueryRecord, TableDefinition
@@ -41,7 +41,9 @@ TABLES = ("orders", "items", "customers", "report", "we.ird")
 
 
 @pytest.fixture(params=["bulk", "plain"])
-def platform(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Platform]:
+def platform(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    """One to which nobody else writes meanwhile, so that it has not to be waited for."""
+    monkeypatch.setattr(_edge_writer, "SETTLING_SECONDS", 0.05)
     with running_catalog(CatalogConfig(tmp_path / "catalog.db", port=0)) as address:
         found = connect(Connection(address.url))
         assert found.capabilities
@@ -366,7 +368,8 @@ def test_columns_that_the_target_does_not_have_are_told(platform: Platform) -> N
         assert write(platform, request).results[0].outcome is WriteOutcome.UNCHANGED
 
 
-def test_concurrent_writers_lose_nothing_of_each_other(platform: Platform) -> None:
+def test_concurrent_writers_lose_nothing_of_each_other(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_edge_writer, "SETTLING_SECONDS", 1.0)
     orders, report = table(platform, "orders"), table(platform, "report")
     write(platform, said(orders, report, ("id", "id", "")))
     start = threading.Barrier(2)
