@@ -206,7 +206,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     ),
     "connectors/catalog/questions/why/test_ranking.py": ("connectors.catalog.questions.why.facts",),
     "connectors/catalog/store/lineage/test_intervals.py": ("connectors.catalog.store.entities.name_events",),
-    "connectors/catalog/http/test_usage.py": ("connectors.catalog.store.entities.usage",),
     "connectors/catalog/http/test_versions.py": ("connectors.catalog.store.entities.versions",),
     "workflows/run/publish/test_run_records.py": ("workflows.run.publish.value_rows",),
     "workflows/run/publish/test_ddl_events.py": ("connectors.catalog.store.evidence.table_changes",),

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.store.entities.entities import EntityRow, lies_under
 from connectors.catalog.store.rows import bind_ids, thousands_of
-from connectors.catalog.store.schema import entities, intervals, usage_counts, usage_records
+from connectors.catalog.store.schema import entities, usage_counts
 from ingestion.model.lineage import Json
 
 COUNTED = ("table", "pipeline", "dashboard", "chart")
@@ -25,6 +25,19 @@ _READS_OF = text(
     "union all select u.digest from usage_records u where u.entity_id = one.value) limit :most)) "
     "from json_each(:ids) one"
 )
+_LAST_READS_OF = text(
+    # one look into the index for each kind of producer, not one for each of the edges that are in force
+    "select one.value, nullif(max("
+    "ifnull((with recursive kinds (kind) as ("
+    'select min(kind) from intervals where from_id = one.value and "end" is null union all '
+    'select (select min(kind) from intervals where from_id = one.value and "end" is null and kind > kinds.kind) '
+    "from kinds where kinds.kind is not null) select max((select max(last_seen) from intervals "
+    'where from_id = one.value and "end" is null and kind = kinds.kind)) from kinds), :never), '
+    'ifnull((select max(last_seen) from intervals where from_id = one.value and "end" is not null), :never), '
+    "ifnull((select max(at) from usage_records where entity_id = one.value), :never)), :never) "
+    "from json_each(:ids) one"
+)
+_NEVER = -(1 << 62)
 _SPANS = {"dailyStats": 1, "weeklyStats": 7, "monthlyStats": 30}
 
 
@@ -47,15 +60,8 @@ def uses(connection: Connection, identifiers: list[str]) -> dict[str, Json]:
 
 
 def _last_reads(connection: Connection, identifiers: list[str]) -> dict[str, int]:
-    last: dict[str, int] = {}
-    for entity, moment in (
-        (intervals.c.from_id, intervals.c.last_seen),
-        (usage_records.c.entity_id, usage_records.c.at),
-    ):
-        newest = select(entity, func.max(moment)).where(entity.in_(identifiers)).group_by(entity)
-        for identifier, at in connection.execute(newest):
-            last[identifier] = max(at, last.get(identifier, at))
-    return last
+    rows = connection.execute(_LAST_READS_OF, {**bind_ids(identifiers), "never": _NEVER}).all()
+    return {identifier: at for identifier, at in rows if at is not None}
 
 
 # How often clients say that entities were used, by day; what lies in a schema or a database counts for it too.
