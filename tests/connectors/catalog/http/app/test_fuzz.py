@@ -24,12 +24,25 @@ QUIETLY = settings(
     suppress_health_check=list(HealthCheck),
 )
 
+LONG = 20_000
+MANY = 1_000
+OVERLONG_CALLS = 10
+"""What is longer than the document lets it be is refused by the same code for all routes, before they are asked: up to
+17 MB a call, which takes more of the test than all other calls.
+"""
+
+
+def is_overlong(case: schemathesis.Case) -> bool:
+    wrong = case.meta is not None and case.meta.generation.mode is GenerationMode.NEGATIVE
+    many = isinstance(case.body, list) and len(case.body) > MANY
+    return wrong and (many or len(str((case.path_parameters, case.query))) > LONG)
+
 
 def test_no_call_fails_inside(shop: Client) -> None:
     shop.lineage(shop.table("s"), shop.table("t"))
     schema = schemathesis.openapi.from_url(f"{shop.url}/openapi.json", timeout=60)
     failed: set[str] = set()
-    called = 0
+    called = overlong = 0
     for result in schema.get_all_operations():
         operation = result.ok()
         alike = bool(ALIKE & set(operation.tags or ()))
@@ -40,7 +53,10 @@ def test_no_call_fails_inside(shop: Client) -> None:
             @settings(QUIETLY, max_examples=1 if alike or operation.method in ("get", "delete") else 2)
             @given(case=operation.as_strategy(generation_mode=mode))
             def call(case: schemathesis.Case) -> None:
-                nonlocal called
+                nonlocal called, overlong
+                overlong += is_overlong(case)
+                if overlong > OVERLONG_CALLS and is_overlong(case):
+                    return
                 called += 1
                 answer = case.call(session=shop.session, timeout=30)
                 if answer.status_code >= 500:
