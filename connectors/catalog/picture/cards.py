@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from json.encoder import encode_basestring as quoted
 from typing import Any
 
 from sqlalchemy import Connection
@@ -38,8 +36,6 @@ _MOST = 1_000  # of a list: anybody may write the attribute, and the page shows 
 MAX_CARDS = 5_000
 _CHANGING = ("description", "owners", "tableType")
 
-_COLUMNS, _OTHER_COLUMNS = '{"columns":[', '"dataModel":'
-_PARTED = re.compile(r'[."]')
 _DERIVED = ("Derived", "Propagated")
 _MEASURED = ("metricExpression", "metricType", "measures", "dimensions", "filters")
 _KNOWN_BY_TITLE = ("dashboard", "chart")
@@ -152,19 +148,11 @@ def explained_document(connection: Connection, origins: Origins, window: Window)
 def _paths_among(wanted: Collection[str], row: EntityRow, past: PastEntity | None) -> Iterable[str]:
     """Those of the paths that the entity has."""
     # of a hundred columns a few are wanted: their names are found without taking the document apart
-    if past is None and row.type == "table" and all(map(partial(_has_column, row), wanted)):
-        return sorted(wanted)
+    if past is None and row.type == "table":
+        named = partial(columns_of.names_column, row.document, row.fqn)
+        if all(map(named, wanted)):
+            return sorted(wanted)
     return (path for path in _paths(row, past) if path in wanted)
-
-
-def _has_column(row: EntityRow, path: str) -> bool:
-    """Whether a table's document has a column of this name, not one within another; False where that is not plain."""
-    document: str = row.document
-    if not document.startswith(_COLUMNS) or _PARTED.search(path):
-        return False
-    column = f'"fullyQualifiedName":{quoted(f"{row.fqn}.{path}")},"name":{quoted(path)}'
-    at = document.find(column)
-    return at >= 0 and document.find(_OTHER_COLUMNS, 0, at) < 0
 
 
 def _paths(row: EntityRow, past: PastEntity | None) -> Iterable[str]:

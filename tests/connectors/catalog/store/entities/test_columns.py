@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from connectors.catalog.store.database import dumps
 from connectors.catalog.store.entities import columns
 
 
@@ -50,3 +51,18 @@ def test_merging_adds_and_completes_but_loses_nothing() -> None:
         {"name": "b", "dataType": "DATE"},
         {"name": "c", "dataType": "INT"},
     ]
+
+
+def test_a_column_is_found_in_the_text_of_a_stored_table_where_that_is_plain() -> None:
+    given = [{"name": "a"}, {"name": "b", "children": [{"name": "c"}]}, {"name": "d.e"}]
+    stored = {
+        "columns": columns.answers("s.t", given),
+        "dataModel": {"columns": columns.answers("s.t", [{"name": "f"}])},
+    }
+    document = dumps({**stored, "fullyQualifiedName": "s.t", "name": "t"})
+    found = {
+        path for path in ("a", "b", "c", "b.c", '"d.e"', "f", "t", "") if columns.names_column(document, "s.t", path)
+    }
+    assert found == {"a", "b"}
+    assert not columns.names_column(document, "other.t", "a")
+    assert not columns.names_column(dumps({"charts": [], **stored}), "s.t", "a")
