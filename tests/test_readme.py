@@ -14,6 +14,8 @@ import pytest
 import requests
 import yaml
 
+from tests.support import sample_lineage as expected
+from tests.support.catalog_contents import opened
 from tests.support.shown_yaml import REPOSITORY, example_for, merged
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -82,6 +84,14 @@ def test_the_readme_quotes_what_its_commands_print(printed: list[str]) -> None:
     quoted = re.findall(r"^> (.+?)(?: <br>)?$", README, re.MULTILINE)
     assert len(quoted) >= 3
     assert [line for line in quoted if not any(line in output for output in printed)] == []
+
+
+@pytest.mark.spark
+def test_the_sample_of_the_readme_is_published(folder: Path) -> None:
+    """By a process of its own, as whoever tries it has it; other commands add to the catalog."""
+    with opened(folder / ".headwater" / "catalog.db") as catalog:
+        assert catalog.edges().keys() >= expected.TABLE_EDGES | {expected.PATH_EDGE}
+        assert catalog.column_edges() >= expected.COLUMN_EDGES
 
 
 @pytest.mark.parametrize("command", [command for command in commands() if is_endless(command)])

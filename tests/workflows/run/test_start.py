@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.support import sample_lineage as expected
-from tests.support.catalog_contents import REPOSITORY, Catalog, ingest, opened
+from tests.support.catalog_contents import REPOSITORY, Catalog, opened
 from tests.support.run_in_session import command_line
 
 pytestmark = pytest.mark.spark
@@ -35,24 +35,18 @@ def arguments(name: str) -> list[str]:
     return ["run", "-c", "config/lineage.yaml", "--report", f"{name}.json"]
 
 
-def reported(folder: Path, name: str, printed: str) -> Run:
-    return Run(folder, printed, json.loads((folder / f"{name}.json").read_text()))
-
-
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def first(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """In the tests' own Spark: as a process of its own the README's command is run (tests/test_readme.py)."""
     folder = tmp_path_factory.mktemp("sample")
     shutil.copytree(REPOSITORY / "config", folder / "config")
-    done = ingest(*arguments("first"), cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return reported(folder, "first", done.stdout + done.stderr)
+    return run_of(folder, "first")
 
 
-def run_again(folder: Path, name: str, *options: str) -> Run:
-    """The same command in the tests' own Spark: only the first one is a process of its own."""
+def run_of(folder: Path, name: str, *options: str) -> Run:
     done = command_line(folder, *arguments(name), *options)
     assert done.exit_code == 0, done.output
-    return reported(folder, name, done.output)
+    return Run(folder, done.output, json.loads((folder / f"{name}.json").read_text()))
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +103,7 @@ def test_a_second_run_over_the_same_log_reads_nothing_again_and_changes_nothing(
     spark: SparkSession, first: Run, catalog: Catalog
 ) -> None:
     before = catalog.edges()
-    second = run_again(first.folder, "second")
+    second = run_of(first.folder, "second")
     assert second.counts["records_read_before"] == first.counts["records_read"]
     assert second.counts["statements"] == 0
     assert second.report["warnings"] == []
@@ -119,7 +113,7 @@ def test_a_second_run_over_the_same_log_reads_nothing_again_and_changes_nothing(
 
 def test_a_full_run_starts_over_and_changes_nothing(spark: SparkSession, first: Run, catalog: Catalog) -> None:
     before = catalog.edges()
-    full = run_again(first.folder, "full", "--full")
+    full = run_of(first.folder, "full", "--full")
     assert full.counts["published"] == first.counts["published"]
     assert full.counts["edges_new"] == full.counts["edges_replaced"] == 0
     assert full.counts["templates_known"] == 0
