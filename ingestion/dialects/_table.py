@@ -476,6 +476,7 @@ _TSQL = Dialect(
     listed_indexes=True,
     drop_needs_column=True,
     output_clause=True,
+    writes_through_with=True,
     linked_servers=True,
     recursion_without_keyword=True,
     goes_on_after_errors=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from sqlglot import exp
 
@@ -97,9 +98,7 @@ def _assignments(
     queries: QueryTranslator, nodes: list[exp.Expr], relations: Iterable[RelationSource]
 ) -> Iterator[Projection]:
     """The assignments of UPDATE SET, one projection for each column."""
-    for node in nodes:
-        if not isinstance(node, exp.EQ | exp.PropertyEQ):
-            continue
+    for node in _column_assignments(nodes):
         left, right = node.this, node.expression
         if type(left) in (exp.Tuple, exp.Paren):
             yield from _multiple(queries, left, right, relations)
@@ -107,6 +106,14 @@ def _assignments(
             continue
         else:
             yield Projection(_assigned_name(queries, left, relations), queries.expression(right))
+
+
+def _column_assignments(nodes: list[exp.Expr]) -> Iterator[exp.EQ | exp.PropertyEQ]:
+    """Those that set a column. T-SQL's `SET @v = b` sets a variable alone, and `SET @v = a = b` the column a too."""
+    for node in nodes:
+        own = node.expression if type(node.this) is exp.Parameter else node
+        if isinstance(own, exp.EQ | exp.PropertyEQ):
+            yield own
 
 
 def _is_default(node: exp.Expr) -> bool:
@@ -218,14 +225,7 @@ def _behind(
     for common in reversed(common_tables):
         query = common.query
         if name.parts == (common.name,) and isinstance(query, Select) and query.relations:
-            plain = {
-                item.name: item.expression.slots[0].parts
-                for item in query.projections
-                if isinstance(item, Projection)
-                and len(item.expression.parts) == 1
-                and item.expression.slots
-                and isinstance(item.expression.slots[0], Slot)
-            }
+            plain = dict(_plain_columns(common.columns, query))
             prefix = plain.get(changed, ())[:-1]
             of = next((one for one in query.relations if prefix[-1:] == (_name(one),)), query.relations[0])
             if isinstance(of.source, TableName):
@@ -233,15 +233,42 @@ def _behind(
     return name, {}
 
 
+def _written_through(queries: QueryTranslator, target: Target, common_tables: tuple[CommonTable, ...]) -> Target:
+    """The target of an INSERT or MERGE: in T-SQL the table behind a WITH item, elsewhere never an item."""
+    if not queries.names.dialect.writes_through_with:
+        return target
+    columns = target.columns
+    name, own = _behind(target.name, common_tables, columns[0] if columns else "")
+    if name == target.name:
+        return target
+    if columns is None and target.mode is WriteMode.APPEND:
+        columns = tuple(own.values()) or None
+    elif columns is not None:
+        columns = tuple(own.get(column, column) for column in columns)
+    return replace(target, name=name, columns=columns, temporary=name.table.startswith("#"))
+
+
+def _plain_columns(listed: tuple[str, ...], query: Select) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What a WITH item calls the columns that it reads as they are, by its column list if it has one, and their parts.
+
+    Behind a star nobody knows which column a name of the list is.
+    """
+    items = takewhile(lambda item: isinstance(item, Projection), query.projections) if listed else query.projections
+    for number, item in enumerate(items):
+        if not isinstance(item, Projection) or len(item.expression.parts) != 1 or not item.expression.slots:
+            continue
+        slot = item.expression.slots[0]
+        if isinstance(slot, Slot):
+            yield (listed[number] if number < len(listed) else item.name), slot.parts
+
+
 def _assigned_columns(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
     """The columns that SET assigns, as `_assignments` gives their values: of `(a, b) = (SELECT …)` both."""
-    for node in nodes:
-        if isinstance(node, exp.EQ | exp.PropertyEQ):
-            right = node.expression
-            if type(node.this) is exp.Tuple:
-                yield from node.this.expressions
-            elif not _is_default(right):
-                yield node.this
+    for node in _column_assignments(nodes):
+        if type(node.this) is exp.Tuple:
+            yield from node.this.expressions
+        elif not _is_default(node.expression):
+            yield node.this
 
 
 def _changed_relation(
@@ -384,6 +411,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
     target, fixed = _target_of(queries, node.this, mode, by_name=bool(args.get("by_name")))
     outer = queries.common_tables(node)
+    target = _written_through(queries, target, outer)
     source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
     if source is None:
         yield WriteForm(target, None)
@@ -619,12 +647,19 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
         branch = _Branch(queries, name, _joined_relations(own, others, on, when), clauses, common_tables)
         action = when.args["then"]
         earlier[kind] = clauses + _own_condition(queries, action)
-        if isinstance(action, exp.Insert):
-            yield _insert_branch(branch, action)
-        elif isinstance(action, exp.Update):
-            yield _update_branch(branch, action)
-        elif action.name.lower() == "delete":
-            yield WriteForm(Target(name, WriteMode.DELETE), branch.select(()), deletes=True)
+        write = _branch_write(branch, action)
+        if write is not None:
+            yield replace(write, target=_written_through(queries, write.target, common_tables))
+
+
+def _branch_write(branch: _Branch, action: exp.Expr) -> WriteForm | None:
+    if isinstance(action, exp.Insert):
+        return _insert_branch(branch, action)
+    if isinstance(action, exp.Update):
+        return _update_branch(branch, action)
+    if action.name.lower() == "delete":
+        return WriteForm(Target(branch.name, WriteMode.DELETE), branch.select(()), deletes=True)
+    return None
 
 
 def _joined_relations(

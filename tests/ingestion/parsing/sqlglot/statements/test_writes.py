@@ -65,6 +65,16 @@ S = {"s": "x y", "t": "a b"}
         ("tsql", "update al set al.a = s.x from t as al join s on s.y = al.b", {"a = s.x", "* join s.y", "* join t.b"}),
         ("tsql", "update t set t.a += s.x from s", {"a f t.a", "a f s.x"}),
         ("tsql", "with c as (select a as p, b from t) update c set p = b", {"a = t.b"}),
+        ("tsql", "with c (p, q) as (select a, b from t) update c set p = q", {"a = t.b"}),
+        ("tsql", "with c (p, q) as (select a, b from t) insert into c (q) select x from s", {"b = s.x"}),
+        ("tsql", "with c as (select b as q, a as p from t) insert into c select x, y from s", {"b = s.x", "a = s.y"}),
+        (
+            "tsql",
+            "with c (p, q) as (select a, b from t) merge c using s on s.y = c.p when matched then update set q = s.x;",
+            {"b = s.x", "* join s.y", "* join t.a"},
+        ),
+        ("tsql", "update t set @v = a = s.x, b = s.y from s", {"a = s.x", "b = s.y"}),
+        ("tsql", "update t set @v = s.x, b = s.y from s", {"b = s.y"}),
         ("mysql", "update t join s on s.y = t.b set t.a = s.x", {"a = s.x", "* join s.y", "* join t.b"}),
         ("oracle", "update T set A = (select max(X) from S)", {"A agg S.X"}),
         ("teradata", "update t from s set a = s.x where s.y = t.b", {"a = s.x", "* filter s.y", "* filter t.b"}),
@@ -360,6 +370,20 @@ def test_what_a_write_returns_may_come_from_what_it_joined() -> None:
 def test_a_target_that_a_with_item_stands_for_leaves_its_other_tables_as_sources() -> None:
     (lines,) = lines_of_flows("with c as (select a, x from t join s on s.y = t.b) update c set a = x", "tsql", S)
     assert {line for line in lines if line.startswith(("from", "into"))} == {"from s", "into t"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with c as (select a, b from t) insert into c (a) select x from s",
+        "with c as (select a, b from t) merge into c using s on s.y = c.a when matched then update set a = s.x",
+    ],
+)
+def test_only_tsql_looks_for_a_target_among_the_items_of_with(text: str) -> None:
+    (changed,) = lines_of_flows(text, "tsql", S)
+    assert "into t" in changed
+    (named,) = lines_of_flows(text, "postgres", S)
+    assert "into c" in named
 
 
 def test_output_into_is_a_flow_of_the_rows_that_were_written() -> None:
