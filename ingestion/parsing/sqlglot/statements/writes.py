@@ -687,6 +687,8 @@ def _insert_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
     if not isinstance(values, exp.Expr) and isinstance(this, exp.Tuple) and _calls_values(this):
         cells = [exp.Null() if _is_default(cell) else cell for cell in this.expressions[0].expressions]
         columns, values = None, exp.Tuple(expressions=cells)
+    elif not isinstance(values, exp.Expr) and isinstance(this, exp.Tuple) and _is_row(this):
+        columns, values = None, this
     if not isinstance(values, exp.Expr):  # INSERT *, and by position INSERT ROW: the target itself is not in the star
         if isinstance(this, exp.Tuple) and _is_named_star(this.expressions):
             return WriteForm(replace(target, by_name=True), branch.select((Star(),), action))
@@ -717,6 +719,17 @@ def _calls_values(this: exp.Tuple) -> bool:
     """Whether what stands for a column list is BigQuery's `INSERT VALUES (s.id, s.name)`, which has none."""
     first = this.expressions[0] if len(this.expressions) == 1 else None
     return type(first) is exp.Anonymous and str(first.this).upper() == "VALUES"
+
+
+def _is_row(this: exp.Tuple) -> bool:
+    """Whether what stands for a column list is Teradata's `INSERT (s.id, s.n + 1)`, where VALUES may be left out.
+
+    A column list holds the target's own columns, and no table is named there.
+    """
+    return not _is_named_star(this.expressions) and any(
+        type(cell) is not exp.Identifier and (type(cell) is not exp.Column or bool(cell.args.get("table")))
+        for cell in this.expressions
+    )
 
 
 def _is_named_star(items: list[exp.Expr]) -> bool:

@@ -47,6 +47,11 @@ S = {"s": "x y", "t": "a b"}
             "merge with schema evolution into t using s on true when matched then update set a = s.x",
             {"a = s.x"},
         ),
+        (
+            "teradata",
+            "merge into t using s on t.a = s.x when not matched then insert (s.y, s.x + 1)",
+            {"a = s.y", "b f s.x", "* join t.a", "* join s.x"},
+        ),
         ("tsql", "insert t (a) select x from s", {"a = s.x"}),
         ("teradata", "ins into t (a) sel x from s", {"a = s.x"}),
         ("hive", "insert overwrite directory '/out' select x from s", {"x = s.x"}),
