@@ -182,11 +182,13 @@ def _output_names(
             return [_OutputName(None, assumed=True) for _ in entries], False
     stars = [number for number, entry in enumerate(entries) if isinstance(entry, UnexpandedStar)]
     if not stars:
+        kept = target.mode is WriteMode.CREATE  # PostgreSQL: behind a shorter list, columns keep the query's names
         names = [
-            _OutputName(columns[n]) if n < len(columns) else _OutputName(None, assumed=True, surplus=True)
+            _OutputName(columns[n]) if n < len(columns) else _OutputName(None, assumed=not kept, surplus=not kept)
             for n in range(len(entries))
         ]
-        return names, len(entries) != len(columns) and not (target.columns is None and len(entries) < len(columns))
+        may_differ = kept if len(entries) > len(columns) else target.columns is None
+        return names, len(entries) != len(columns) and not may_differ
     names = []
     after = len(entries) - stars[-1] - 1
     for number in range(len(entries)):

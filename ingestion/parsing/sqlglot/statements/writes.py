@@ -648,7 +648,7 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
         action = when.args["then"]
         earlier[kind] = clauses + _own_condition(queries, action)
         write = _branch_write(branch, action)
-        if write is not None:
+        if write is not None and write.target is not None:
             yield replace(write, target=_written_through(queries, write.target, common_tables))
 
 

@@ -52,6 +52,8 @@ S = {"s": "x y", "t": "a b"}
             "merge into t using s on t.a = s.x when not matched then insert (s.y, s.x + 1)",
             {"a = s.y", "b f s.x", "* join t.a", "* join s.x"},
         ),
+        ("postgres", "create view v (p) as select x, y from s", {"p = s.x", "y = s.y"}),
+        ("postgres", "create table n (p) as select x, y from s", {"p = s.x", "y = s.y"}),
         ("tsql", "insert t (a) select x from s", {"a = s.x"}),
         ("teradata", "ins into t (a) sel x from s", {"a = s.x"}),
         ("hive", "insert overwrite directory '/out' select x from s", {"x = s.x"}),
