@@ -353,13 +353,22 @@ def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     args = node.args
     for key in ("order", "sort", "cluster"):
         order = args.get(key)
-        if isinstance(order, exp.Expr):
+        if isinstance(order, exp.Expr) and _is_all(order.expressions):
+            yield from (Clause(SORT, None, number + 1) for number in range(len(node.expressions)))
+        elif isinstance(order, exp.Expr):
             yield from _keys(queries, order.expressions, SORT, OutputNames.BEFORE_COLUMNS)
     for key in ("limit", "offset"):
         clause = args.get(key)
         if isinstance(clause, exp.Expr):
             for number in ("count", "expression", "offset"):
                 yield from numbers_of_rows(queries, clause.args.get(number))
+
+
+def _is_all(keys: list[exp.Expr]) -> bool:
+    """ORDER BY ALL: every column of the result, in their order. No engine lets a column have the bare word's name."""
+    key = keys[0].this if len(keys) == 1 and type(keys[0]) is exp.Ordered else None
+    named = key.this if type(key) is exp.Column and not key.args.get("table") else key
+    return isinstance(named, exp.Identifier | exp.Var) and not named.args.get("quoted") and named.name.lower() == "all"
 
 
 def numbers_of_rows(queries: QueryContext, node: object) -> Iterator[Clause]:

@@ -110,7 +110,8 @@ def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     else:
         fields = args.get("fields") or []
         names = [field.this for field in fields]
-        values = [v for e in args.get("expressions") or [] for v in (e.expressions if type(e) is exp.Tuple else [e])]
+        listed_values = [each.unnest() for each in args.get("expressions") or []]  # Oracle: UNPIVOT ((v) FOR n IN …)
+        values = [v for e in listed_values for v in (e.expressions if type(e) is exp.Tuple else [e])]
         items = [item for field in fields for item in field.args.get("expressions") or []]
         inputs = [_inputs(item) for item in items if type(item) is not exp.Columns]
     star = next((translate_columns(queries, item) for item in items if type(item) is exp.Columns), None)

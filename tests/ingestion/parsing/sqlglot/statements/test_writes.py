@@ -52,6 +52,13 @@ S = {"s": "x y", "t": "a b"}
             "merge into t using s on t.a = s.x when not matched then insert (s.y, s.x + 1)",
             {"a = s.y", "b f s.x", "* join t.a", "* join s.x"},
         ),
+        ("snowflake", "create table n as select x from s order by all", {"X = S.X", "* sort S.X"}),
+        ("databricks", "create table n as select x from s order by all", {"x = s.x", "* sort s.x"}),
+        (
+            "oracle",
+            "create table n as select v from s unpivot include nulls ((v) for k in (x as 'x', y as 'y'))",
+            {"V = S.X", "V = S.Y"},
+        ),
         ("postgres", "create view v (p) as select x, y from s", {"p = s.x", "y = s.y"}),
         ("postgres", "create table n (p) as select x, y from s", {"p = s.x", "y = s.y"}),
         ("tsql", "insert t (a) select x from s", {"a = s.x"}),
