@@ -131,10 +131,15 @@ class _LoadRows:
         # What names the schema of all that it writes is the same wherever it runs.
         is_local = F.exists("failure.targets", lambda parts: F.size(parts) < 2).alias("is_local")
         failed = self.timed.where("failure is not null").select(*columns, *failure, is_local)
-        templates = failed.select("template", "dialect", "is_local").distinct()
         ran = self.timed.where("fingerprint is not null").select(*columns, F.col("fingerprint").alias("template"))
-        again = ran.join(templates, ["template", "dialect"])
-        both = self._with_namespace(failed.unionByName(again, allowMissingColumns=True))
+        if self.are_few:
+            of_template = Window.partitionBy("template", "dialect")
+            rows = failed.unionByName(ran, allowMissingColumns=True)
+            both = self._with_namespace(rows).withColumn("is_local", F.max("is_local").over(of_template))
+        else:
+            templates = failed.select("template", "dialect", "is_local").distinct()
+            again = ran.join(templates, ["template", "dialect"])
+            both = self._with_namespace(failed.unionByName(again, allowMissingColumns=True))
         namespace = ("namespace_database", F.when(F.col("is_local"), F.col("namespace_path")))
         later = Window.partitionBy("template", "dialect", *namespace).orderBy(*(F.col(name).desc() for name in ORDER))
         succeeded = F.when(F.col("targets").isNull(), F.struct(*_MOMENT))
