@@ -183,7 +183,9 @@ class QueryAnalysis:
         alias = relation.alias
         rows: AnyRows
         if isinstance(source, TableName):
-            item = scope.item(source)
+            # `WITH a AS (…) DELETE FROM a` means the table a, but where a change goes through an item to what it reads
+            is_table = relation.written and not self.dialect.writes_through_with
+            item = None if is_table else scope.item(source)
             array = scope.array(source) if item is None and self.dialect.arrays_in_from else None
             if item is not None:
                 rows, alias = _rows_of(self, item), alias or source.parts[0]

@@ -174,7 +174,7 @@ class Dialect:
 
     # Writes
     output_clause: bool = False  # DELETE FROM t OUTPUT deleted.a INTO u
-    writes_through_with: bool = False  # WITH c AS (SELECT a FROM t) INSERT INTO c and MERGE c: c stands for t
+    writes_through_with: bool = False  # WITH c AS (SELECT a FROM t) UPDATE c, DELETE FROM c: c stands for t
     merge_star_by_position: bool = False  # WHEN NOT MATCHED THEN INSERT *: by position, not by name
     copy_by_name: bool = False  # COPY INTO t FROM (SELECT b, a ...): a meets a unless BY POSITION says otherwise
     linked_servers: bool = False  # OPENQUERY(server, 'SELECT ...'), OPENROWSET(...)

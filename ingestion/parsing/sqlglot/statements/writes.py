@@ -185,7 +185,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         by_owner.setdefault(owner, []).append(projection)
     for owner, projections in (by_owner or {target: []}).items():
         own = tuple(replace(relation, written=relation.source == owner) for relation in relations)
-        name, renamed = _behind(owner, common_tables, projections[0].name if projections else "")
+        name, renamed = _behind(queries, owner, common_tables, projections[0].name if projections else "")
         names = tuple(renamed.get(projection.name, projection.name) for projection in projections)
         yield WriteForm(
             Target(name, WriteMode.UPDATE, names, by_name=False, temporary=name.table.startswith("#")),
@@ -216,13 +216,14 @@ def _changed_rows(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
 
 
 def _behind(
-    name: TableName, common_tables: tuple[CommonTable, ...], changed: str = ""
+    queries: QueryTranslator, name: TableName, common_tables: tuple[CommonTable, ...], changed: str = ""
 ) -> tuple[TableName, dict[str, str]]:
     """T-SQL changes a table through a WITH item: the table, and its own names of the item's columns.
 
-    Of several that the item joins it is the one that the `changed` column is said to be of.
+    Of several that the item joins it is the one that the `changed` column is said to be of. In other dialects a target
+    is never an item.
     """
-    for common in reversed(common_tables):
+    for common in reversed(common_tables) if queries.names.dialect.writes_through_with else ():
         query = common.query
         if name.parts == (common.name,) and isinstance(query, Select) and query.relations:
             plain = dict(_plain_columns(common.columns, query))
@@ -234,11 +235,9 @@ def _behind(
 
 
 def _written_through(queries: QueryTranslator, target: Target, common_tables: tuple[CommonTable, ...]) -> Target:
-    """The target of an INSERT or MERGE: in T-SQL the table behind a WITH item, elsewhere never an item."""
-    if not queries.names.dialect.writes_through_with:
-        return target
+    """The target of an INSERT or MERGE: the table behind a WITH item, where it names one."""
     columns = target.columns
-    name, own = _behind(target.name, common_tables, columns[0] if columns else "")
+    name, own = _behind(queries, target.name, common_tables, columns[0] if columns else "")
     if name == target.name:
         return target
     if columns is None and target.mode is WriteMode.APPEND:
@@ -327,7 +326,7 @@ def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         targets = [_named_target(name, relations + others) for name in named]
     for target in dict.fromkeys(targets):
         own = tuple(replace(relation, written=relation.source == target) for relation in relations + others)
-        name, _ = _behind(target, common_tables)
+        name, _ = _behind(queries, target, common_tables)
         yield WriteForm(
             Target(name, WriteMode.DELETE, temporary=name.table.startswith("#")),
             Select((), own, clauses, common_tables),

@@ -391,13 +391,16 @@ def test_a_target_that_a_with_item_stands_for_leaves_its_other_tables_as_sources
     [
         "with c as (select a, b from t) insert into c (a) select x from s",
         "with c as (select a, b from t) merge into c using s on s.y = c.a when matched then update set a = s.x",
+        "with c as (select a, b from t) update c set a = 1 where b = 2",
+        "with c as (select a, b from t) delete from c where b = 1",
     ],
 )
 def test_only_tsql_looks_for_a_target_among_the_items_of_with(text: str) -> None:
     (changed,) = lines_of_flows(text, "tsql", S)
     assert "into t" in changed
-    (named,) = lines_of_flows(text, "postgres", S)
+    (named,) = lines_of_flows(text, "postgres", {**S, "c": "a b"})
     assert "into c" in named
+    assert not any("t." in line for line in named)
 
 
 def test_output_into_is_a_flow_of_the_rows_that_were_written() -> None:
