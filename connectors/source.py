@@ -17,6 +17,7 @@ from pyspark.sql.types import StructType
 from connectors.assets import Assets
 from connectors.records import RecordWork
 from ingestion.model.engine_names import EngineNameRules
+from ingestion.model.file_marks import FileMarks
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.parsing.sandbox.process import Limits
@@ -30,9 +31,6 @@ Of a statement over one relation alone a planner writes most columns without its
 
 Schemas = Mapping[RelationKey, tuple[Column, ...]]
 """The columns of relations, in their order."""
-
-FileMark = tuple[int, float]
-"""The size of a file in bytes, and when it was modified, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class RecordsWanted:
     """
 
     limit: int = 100_000
-    known: Mapping[str, FileMark] = field(default_factory=dict)
+    known: FileMarks = field(default_factory=dict)
     read_until: float | None = None
 
 
@@ -73,7 +71,7 @@ class LogFile(Protocol):
 
 
 class Files(Protocol):
-    """The files of a source that are `there`, and those of them that this run reads."""
+    """The files of a source that are `there`, and those that this run reads so that a later one may leave them out."""
 
     @property
     def there(self) -> Sequence[LogFile]: ...
@@ -164,7 +162,7 @@ def _still_stands(_stored: Definition) -> bool:
     return True
 
 
-def _never_as_read(_known: Mapping[str, FileMark]) -> bool:
+def _never_as_read(_known: FileMarks) -> bool:
     return False
 
 
@@ -190,7 +188,7 @@ class OpenSource:
     assets: Callable[[], Assets] | None = None
     planner: Planner | None = None
     text_names: TextNames | None = None
-    is_as_read: Callable[[Mapping[str, FileMark]], bool] = _never_as_read
+    is_as_read: Callable[[FileMarks], bool] = _never_as_read
 
     @property
     def has_definitions(self) -> bool:

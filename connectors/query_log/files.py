@@ -5,16 +5,16 @@ from __future__ import annotations
 import difflib
 import glob
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from connectors.source import FileMark
 from ingestion.arguments import listing
 from ingestion.errors import ConfigError
+from ingestion.model.file_marks import FileMarks
 
 _LOG_NAME = re.compile(
     r".*\.(csv|tsv|psv|json|jsonl|ndjson|parquet|orc|avro)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE
@@ -74,11 +74,11 @@ def local_files(found: Iterable[QueryLogFile], listed: float) -> LocalFiles:
     return LocalFiles(there, tuple(file for file in there if file.modified < listed - _COARSEST_SECONDS))
 
 
-def are_as_read(path: str, known: Mapping[str, FileMark]) -> bool:
-    """Whether the files that `path` names on local disks are all `known`, and none has changed since."""
+def are_as_read(path: str, known: FileMarks) -> bool:
+    """Whether the files that `path` names on local disks are those that are `known`, and none has changed since."""
     try:
         found = list(_find_local(_without_scheme(path)))
-        return bool(found) and all(known.get(file.path) == (file.size, file.modified) for file in found)
+        return bool(found) and {file.path: (file.size, file.modified) for file in found} == known
     except (ConfigError, OSError):  # what is wrong with it is told when it is read
         return False
 

@@ -7,7 +7,7 @@ import re
 import stat
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from connectors.spark._codecs import BLOCK_BYTES, codec_of, decode_stream
 from connectors.spark._events import FOREIGN, NO_EVENT, PROBLEM, UNAVAILABLE, EventLine, event_lines
 from ingestion.errors import ConfigError, TargetDown
+from ingestion.model.file_marks import FileMarks
 from ingestion.model.outcomes import Outcome
 from ingestion.plans.names import NameMapping, clean_location
 
@@ -195,7 +196,7 @@ def _without_replaced(files: list[EventLogFile]) -> list[EventLogFile]:
 
 
 def to_read(
-    files: list[EventLogFile], min_date: float | None, status: str | None, known: Mapping[str, tuple[int, float]]
+    files: list[EventLogFile], min_date: float | None, status: str | None, known: FileMarks
 ) -> list[EventLogFile]:
     """The files of the logs that a run reads.
 
@@ -412,7 +413,7 @@ class SparkHistoryOptions:
     min_date: datetime | None = None
     status: str | None = None
     names: NameMapping = field(default_factory=NameMapping)
-    known: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    known: FileMarks = field(default_factory=dict)
     read_until: float | None = None
 
 
@@ -444,7 +445,7 @@ def list_history(spark: SparkSession, options: SparkHistoryOptions) -> Listing:
     return Listing(tuple(files), tuple(chosen), _logs_of(options.known))
 
 
-def _logs_of(known: Mapping[str, tuple[int, float]]) -> frozenset[str]:
+def _logs_of(known: FileMarks) -> frozenset[str]:
     """The logs that files belong to, whatever became of the files since."""
     served = {_url_without_user(path) for path in known if is_served(path)}
     files = event_log_files((path, *mark) for path, mark in known.items() if not is_served(path))

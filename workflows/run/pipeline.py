@@ -166,11 +166,11 @@ class _RunServices:
             ),
         )
 
-    def with_what_changed(self) -> _RunServices:
-        """The same, that knows whether anything has changed: a schedule that finds its log as it was costs no JVM."""
+    def unless_as_before(self) -> _RunServices:
+        """The same, but that it has nothing to read where nothing has changed: then a run on schedule costs no JVM."""
         state = self.context.state
         found = None if state.must_rebind else state.records_of_last_run()
-        if found is None or not self.reading.is_as_read():
+        if found is None or not self.reading.has_nothing_new():
             return self
         records, exporters = found
         return replace(self, as_before=RunCounts(records_read_before=records, exporters=exporters))
@@ -229,10 +229,9 @@ def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
 
 
 def _has_lineage(run: _RunServices, made: _Products) -> bool:
-    statements = made.get(Statements)
-    if statements is None:
+    if not _is_read(run, made):
         return False
-    return bool(statements.statistics.with_lineage) or run.context.state.must_rebind
+    return bool(made[Statements].statistics.with_lineage) or run.context.state.must_rebind
 
 
 def _parse(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
@@ -305,15 +304,12 @@ def _delete_gone_dashboards(run: _RunServices, _made: _Products, opened: OpenSta
 
 
 def _known_loads(made: _Products) -> int:
-    statements = made.get(Statements)
-    if statements is None:
-        return 0
-    statistics = statements.statistics
+    statistics = made[Statements].statistics
     return statistics.failed_loads + statistics.measured_loads
 
 
 def _has_loads(run: _RunServices, made: _Products) -> bool:
-    if not _known_loads(made):
+    if not _is_read(run, made) or not _known_loads(made):
         return False
     from workflows.run.publish.loads import keeps_loads
 
@@ -341,8 +337,8 @@ def _symbolic(run: _RunServices, lineage: LineageResult) -> Iterator[Symbolic]:
     return (one.statement() for one in parsed if one.symbolic is not None)
 
 
-def _wants_metrics(run: _RunServices, _made: _Products) -> bool:
-    return run.config.lineage.process_entities
+def _wants_metrics(run: _RunServices, made: _Products) -> bool:
+    return _is_read(run, made) and run.config.lineage.process_entities
 
 
 def _measure(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
@@ -358,8 +354,8 @@ def _measure(run: _RunServices, made: _Products, opened: OpenStage) -> _StageRes
     return _StageResult((queries,), warnings=warnings)
 
 
-def _wants_reads(run: _RunServices, _made: _Products) -> bool:
-    if not run.config.lineage.process_entities:
+def _wants_reads(run: _RunServices, made: _Products) -> bool:
+    if not _is_read(run, made) or not run.config.lineage.process_entities:
         return False
     from workflows.run.publish.reads import keeps_reads
 
@@ -381,27 +377,25 @@ def _file_reads(run: _RunServices, made: _Products, opened: OpenStage) -> _Stage
     return _StageResult(warnings=reads.file(statements, lineage.templates, run.names.resolver()))
 
 
-def _is_remembered(run: _RunServices, _made: _Products) -> bool:
-    return not run.options.dry_run
+def _is_remembered(run: _RunServices, made: _Products) -> bool:
+    return _is_read(run, made) and not run.options.dry_run
 
 
 def _remember(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
     state, failpoints = run.context.state, run.options.failpoints
-    statements = made.get(Statements)
-    if statements is not None:
-        lineage = made.get(LineageResult) or LineageResult()
-        checkpoint = checkpoint_of(statements, lineage, state, run.options.run_id)
-        checkpoint = replace(checkpoint, queries=made.get(QueryChanges))
-        failpoints.reach("commit")
-        with run.options.drain.hold():
-            state.commit(checkpoint)
-        failpoints.reach("committed")
+    lineage = made.get(LineageResult) or LineageResult()
+    checkpoint = checkpoint_of(made[Statements], lineage, state, run.options.run_id)
+    checkpoint = replace(checkpoint, queries=made.get(QueryChanges))
+    failpoints.reach("commit")
+    with run.options.drain.hold():
+        state.commit(checkpoint)
+    failpoints.reach("committed")
     write_dead_letters(run.config.headwater.dead_letters, state.open_dead_letters())
     return _StageResult()
 
 
-def _keeps_runs(run: _RunServices, _made: _Products) -> bool:
-    return not run.options.dry_run and keeps_runs(run.context.target)
+def _keeps_runs(run: _RunServices, made: _Products) -> bool:
+    return _is_read(run, made) and not run.options.dry_run and keeps_runs(run.context.target)
 
 
 def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
@@ -412,11 +406,9 @@ def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage
     records = RunRecords(config, run.options, target, time.time())
     lineage = made.get(LineageResult) or LineageResult()
     names = run.names.resolver(), run.names.settings.defaults
+    filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage)).writes(made[Statements], names[0])
     writes = {key: dict(reasons) for key, reasons in lineage.sourceless.items()}
-    statements = made.get(Statements)
-    if statements is not None:
-        filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage))
-        add_writes(writes, filled.writes(statements, names[0]))
+    add_writes(writes, filled)
     given = OpenStatements(state.open_dead_letters(), writes, whole=not state.past.known)
     return _StageResult(warnings=records.open_statements(given, names))
 
@@ -492,7 +484,7 @@ def run_stages(config: RunConfig, options: RunOptions, progress: Progress, begun
         own = _dry_run_config(config) if options.dry_run else config
         state = WorkflowState(begun.store, begun.lease, own, options.extent)
         context = _with_assets(_RunContext(begun.spark, target, source, state, begun.project), config, options)
-        summary = _summary(_RunServices.of(config, options, progress, context).with_what_changed(), progress, begun)
+        summary = _summary(_RunServices.of(config, options, progress, context).unless_as_before(), progress, begun)
         return replace(summary, warnings=(*summary.warnings, *records.file_end(summary)))
 
 

@@ -13,7 +13,7 @@ from ingestion.errors import StateLost
 from ingestion.model.outcomes import RunOutcome
 from workflows.config import RunConfig
 from workflows.counts import RunSummary, report
-from workflows.runtime.options import RunOptions
+from workflows.runtime.options import Backfill, RunOptions
 from workflows.runtime.progress import Progress
 from workflows.runtime.spark import SparkStart
 from workflows.state.lease import Lease, hold_lease
@@ -78,8 +78,8 @@ def _summary(
 ) -> RunSummary:
     with _local_project(config) as (whole, project), closing(SparkStart(whole.headwater.spark)) as spark:
         with begun[1].read() as connection:
-            as_before = files_unchanged(connection, config.workflow)
-        if not as_before:  # else it is looked first whether there is anything to do
+            may_be_unchanged = options.extent == Backfill() and files_unchanged(connection, config.workflow)
+        if not may_be_unchanged:  # where it is, a run that finds nothing else changed needs no JVM
             spark.begin()
         # They take seconds to load: the JVM starts meanwhile.
         from workflows.run.pipeline import BegunRun, run_stages

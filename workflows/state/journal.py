@@ -16,8 +16,8 @@ from pathlib import Path
 import pyarrow as pa
 from sqlalchemy import Connection, delete, insert, select
 
+from ingestion.model.file_marks import FileMarks
 from workflows.state._damage import state_lost
-from workflows.state.log_files import FileMarks
 from workflows.state.segments import (
     KnownRecords,
     Segment,

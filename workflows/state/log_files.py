@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 from sqlalchemy import Connection, delete, insert, select
 
+from ingestion.model.file_marks import FileMark, FileMarks
 from workflows.state.store import log_files
 
-FileMarks = Mapping[str, tuple[int, float]]
-"""Paths with their size in bytes and their modification time in seconds since the epoch."""
 
-
-def files_read(connection: Connection, workflow: str) -> dict[str, tuple[int, float]]:
+def files_read(connection: Connection, workflow: str) -> dict[str, FileMark]:
     """The files that were read, as they were then."""
     found = connection.execute(select(log_files).where(log_files.c.workflow == workflow))
     return {row.path: (row.size, row.modified) for row in found}
 
 
-def note_files(connection: Connection, workflow: str, read: FileMarks, there: Collection[str]) -> None:
-    """Notes files as read, and forgets those that are not there any more."""
+def note_files(connection: Connection, workflow: str, read: FileMarks, known: Collection[str]) -> None:
+    """Notes files as read, and forgets those that are not `known` any more."""
     before = files_read(connection, workflow)
-    present = set(there)
+    present = set(known)
     now = {**{path: mark for path, mark in before.items() if path in present}, **read}
     if now == before:
         return
@@ -38,7 +36,7 @@ def files_unchanged(connection: Connection, workflow: str) -> bool:
     return bool(known) and all(_mark(path) == mark for path, mark in known.items())
 
 
-def _mark(path: str) -> tuple[int, float] | None:
+def _mark(path: str) -> FileMark | None:
     try:
         status = Path(path).stat()
     except (OSError, ValueError):  # gone, or no path of this machine

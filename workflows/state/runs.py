@@ -84,10 +84,13 @@ def records_of_last_run(connection: Connection, workflow: str) -> tuple[int, Map
 
     None where there is none that came to its end and looked at all of them.
     """
-    before = recorded_runs(connection, workflow, at_most=2)[1:]
-    if not before or before[0].outcome not in _ENDED or before[0].kind is RunKind.REPLAY:
+    latest = recorded_runs(connection, workflow, at_most=2)
+    if [run.outcome for run in latest[:1]] != [RunOutcome.RUNNING]:  # a clock went back: which came last, nobody knows
         return None
-    counts = before[0].report["counts"]
+    before = next((run for run in latest[1:] if run.outcome in _ENDED and run.kind is not RunKind.REPLAY), None)
+    if before is None:
+        return None
+    counts = before.report["counts"]
     return counts["records_read"] + counts["records_read_before"], counts["exporters"]
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from ingestion.errors import ConfigError
 from ingestion.model.digests import digest
 from ingestion.model.engine_names import EngineNameRules
+from ingestion.model.file_marks import FileMarks
 from ingestion.parsing.templates import ParsedTemplate
 from workflows.config import RunConfig
 from workflows.runtime.options import Backfill
@@ -36,7 +37,7 @@ from workflows.state.journal import (
     store_position,
 )
 from workflows.state.lease import Lease
-from workflows.state.log_files import FileMarks, files_read, note_files
+from workflows.state.log_files import files_read, note_files
 from workflows.state.log_queries import (
     FiledMetric,
     LogQuery,
@@ -90,7 +91,8 @@ class RunCheckpoint:
 
     `succeeded`: templates (by fingerprint) none of whose statements is dead any more; `read_again`: source ids of dead
     letters whose record was read again. `to_retry` counts names and edges to try again. `files_read` are
-    those of the log's `files_there` that need no reading until they change. `queries` are those that were taken apart.
+    those of the log that need no reading until they change, `files_known` those of which what is noted stays. `queries`
+    are those that were taken apart.
     """
 
     segments: Sequence[Segment] = ()
@@ -101,7 +103,7 @@ class RunCheckpoint:
     read_again: frozenset[str] = frozenset()
     to_retry: int = 0
     files_read: FileMarks = field(default_factory=dict)
-    files_there: Collection[str] = ()
+    files_known: Collection[str] = ()
     queries: QueryChanges | None = None
 
 
@@ -277,7 +279,7 @@ class WorkflowState:
                 checkpoint.to_retry,
             )
             store_position(connection, workflow, position)
-            note_files(connection, workflow, checkpoint.files_read, checkpoint.files_there)
+            note_files(connection, workflow, checkpoint.files_read, checkpoint.files_known)
             if checkpoint.queries is not None:
                 store_changes(connection, workflow, checkpoint.queries)
         self._journal.remove_unnamed(written, kept)

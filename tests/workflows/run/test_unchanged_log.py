@@ -33,8 +33,12 @@ def folder(spark: SparkSession, tmp_path: Path) -> Path:
 def write(folder: Path, rows: int, seconds_ago: float) -> None:
     log = folder / "log" / "all.csv"
     write_log(log, ROWS[:rows])
-    at = log.stat().st_mtime - seconds_ago
-    os.utime(log, (at, at))
+    age(log, seconds_ago)
+
+
+def age(file: Path, seconds: float) -> None:
+    at = file.stat().st_mtime - seconds
+    os.utime(file, (at, at))
 
 
 def has_read(summary: RunSummary) -> bool:
@@ -79,6 +83,42 @@ def test_what_is_left_to_a_later_run_is_read_by_it(spark: SparkSession, tmp_path
         assert summary.counts.records_read_before == read
         read += summary.counts.records_read - summary.counts.skipped.get("over_limit", 0)
     assert not has_read(run(tmp_path, "resultLimit=5"))
+
+
+def test_what_is_outside_the_window_is_told_by_each_run(folder: Path) -> None:
+    write_log(folder / "log" / "old.csv", ['"INSERT INTO t SELECT a FROM s",2025-12-01 00:00:00,s1,'])
+    age(folder / "log" / "old.csv", 60)
+    for _again in range(2):
+        summary = run(folder)
+        assert has_read(summary)
+        assert summary.counts.skipped == {"outside_window": 1}
+        assert summary.counts.records_read_before == len(ROWS)
+
+
+def test_what_a_log_lacks_is_warned_of_by_each_run_though_other_settings_told_it(folder: Path) -> None:
+    log = folder / "log" / "all.csv"
+    log.write_text('query_text,moment,status\n"INSERT INTO t SELECT a FROM s",2026-01-01 00:00:00,\n', "utf-8")
+    age(log, 60)
+    told = "headwater.queryLogColumns.time=moment"
+    assert has_read(run(folder, told))
+    assert not has_read(run(folder, told))
+    for _again in range(2):
+        assert any("no column tells when" in warning for warning in run(folder).warnings)
+
+
+def test_records_of_a_file_that_is_gone_are_not_counted(folder: Path) -> None:
+    more = folder / "log" / "more.csv"
+    write_log(more, ROWS[:3])
+    age(more, 60)
+    for _again in range(2):
+        assert run(folder).counts.records_read_before == len(ROWS) + 3  # which it knows from the other file
+    more.unlink()
+    last = run(folder)
+    assert has_read(last)
+    assert last.counts.records_read_before == len(ROWS)
+    last = run(folder)
+    assert not has_read(last)
+    assert last.counts.records_read_before == len(ROWS)
 
 
 def test_another_configuration_looks_again(folder: Path) -> None:

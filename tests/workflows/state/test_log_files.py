@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workflows.state.log_files import FileMarks, files_read, files_unchanged, note_files
+from ingestion.model.file_marks import FileMarks
+from workflows.state.log_files import files_read, files_unchanged, note_files
 from workflows.state.store import StateStore, open_state
 
 

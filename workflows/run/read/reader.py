@@ -19,6 +19,7 @@ from connectors.records import RECORD_SCHEMA, RecordWork
 from connectors.source import Files, FrameOfRecords, NoFiles, OpenSource, RecordsWanted, SourceRecords
 from connectors.source_settings import LineageConfig
 from ingestion.errors import ConfigError
+from ingestion.model.file_marks import FileMarks
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import Outcome
@@ -52,7 +53,6 @@ from workflows.runtime.spark import interpreted_queries
 from workflows.runtime.spill import kept_frame
 from workflows.state.dead_letters import DeadLetter
 from workflows.state.journal import SECONDS_A_DAY, ReadState
-from workflows.state.log_files import FileMarks
 from workflows.state.segments import Segment, any_conditional_change, any_session_change, stored_segment
 
 _NOT_FOR_USERS = frozenset({"symbolic", "edges", "problem", "status"})
@@ -190,14 +190,13 @@ def _statistics_again(statements: DataFrame, before: StatementStatistics) -> Sta
     return replace(statistics, counts=statistics.counts + read_before, ahead=before.ahead)
 
 
-def files_done(statements: Statements, past: ReadState) -> FileMarks:
+def files_done(statements: Statements) -> FileMarks:
     """The files that need no reading until they change: not those that could not be had.
 
-    None where some of their records are left to a later run, or where each run is to warn of them.
+    There are none where records of them were left out, which another run may take, or where each run is to warn of what
+    they lack.
     """
-    asked_for_some = past.between is not None or past.log_may_be_gone
-    left = Outcome.OVER_LIMIT in statements.counts.skipped or asked_for_some
-    if left or statements.lacking or statements.statistics.ahead:
+    if statements.left_out is not None or statements.lacking:
         return {}
     unread_files: tuple[str, ...] = ()
     if Outcome.UNREAD in statements.counts.skipped:
@@ -338,9 +337,10 @@ class Reading:
     source: OpenSource
     past: ReadState
 
-    def is_as_read(self) -> bool:
-        """Whether earlier runs have read all that this one would: what was read is told by the files alone, and there
-        is no definition beside them. Raises TargetDown where the catalog does not answer.
+    def has_nothing_new(self) -> bool:
+        """Whether earlier runs have read all that this one would: the log's files as they are, and nothing beside.
+
+        Raises TargetDown where the catalog, which may have definitions from elsewhere, does not answer.
         """
         wanted, source = self.config.lineage, self.source
         other = self.config.spark_catalogs or wanted.is_whole or wanted.process_entities

@@ -137,12 +137,14 @@ def checkpoint_of(statements: Statements, lineage: LineageResult, state: Workflo
 
     Its letters are made as they are filed, while Spark still has the statements.
     """
-    counts = lineage.counts
+    counts, files = lineage.counts, statements.files
+    done = files_done(statements) if files.to_read else {}
+    read_in_part = {file.path for file in files.to_read} - done.keys()
     checkpoint = RunCheckpoint(
         succeeded=lineage.succeeded,
         to_retry=counts.edges.rejected + counts.unresolved + counts.ambiguous,
-        files_there=[file.path for file in statements.files.there],
-        files_read=files_done(statements, state.past) if statements.files.to_read else {},
+        files_known=[file.path for file in files.there if file.path not in read_in_part],
+        files_read=done,
     )
     if not statements.counts.statements:
         return checkpoint

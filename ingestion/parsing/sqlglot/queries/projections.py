@@ -353,7 +353,7 @@ def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     args = node.args
     for key in ("order", "sort", "cluster"):
         order = args.get(key)
-        if isinstance(order, exp.Expr) and _is_all(order.expressions):
+        if isinstance(order, exp.Expr) and key == "order" and _is_all(order.expressions):
             yield from (Clause(SORT, None, number + 1) for number in range(len(node.expressions)))
         elif isinstance(order, exp.Expr):
             yield from _keys(queries, order.expressions, SORT, OutputNames.BEFORE_COLUMNS)

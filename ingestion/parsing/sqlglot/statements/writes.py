@@ -223,15 +223,19 @@ def _behind(
     Of several that the item joins it is the one that the `changed` column is said to be of. In other dialects a target
     is never an item.
     """
+    own: dict[str, str] | None = None
     for common in reversed(common_tables) if queries.names.dialect.writes_through_with else ():
         query = common.query
-        if name.parts == (common.name,) and isinstance(query, Select) and query.relations:
+        if name.parts == (common.name,) and isinstance(query, Select) and query.relations:  # of an item before it
             plain = dict(_plain_columns(common.columns, query))
             prefix = plain.get(changed, ())[:-1]
             of = next((one for one in query.relations if prefix[-1:] == (_name(one),)), query.relations[0])
-            if isinstance(of.source, TableName):
-                return of.source, {called: parts[-1] for called, parts in plain.items()}
-    return name, {}
+            if not isinstance(of.source, TableName):
+                break
+            behind = {called: parts[-1] for called, parts in plain.items()}
+            own = behind if own is None else {called: behind.get(column, column) for called, column in own.items()}
+            name, changed = of.source, behind.get(changed, "")
+    return name, own or {}
 
 
 def _written_through(queries: QueryTranslator, target: Target, common_tables: tuple[CommonTable, ...]) -> Target:

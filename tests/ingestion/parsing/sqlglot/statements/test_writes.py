@@ -81,6 +81,16 @@ S = {"s": "x y", "t": "a b"}
         ("tsql", "with c as (select a as p, b from t) update c set p = b", {"a = t.b"}),
         ("tsql", "with c (p, q) as (select a, b from t) update c set p = q", {"a = t.b"}),
         ("tsql", "with c (p, q) as (select a, b from t) insert into c (q) select x from s", {"b = s.x"}),
+        (
+            "tsql",
+            "with c as (select a as p, b from t), d as (select p as q from c) insert into d (q) select x from s",
+            {"a = s.x"},
+        ),
+        (
+            "tsql",
+            "with c as (select a as p, b from t), d (q, r) as (select p, b from c) update d set q = r",
+            {"a = t.b"},
+        ),
         ("tsql", "with c as (select b as q, a as p from t) insert into c select x, y from s", {"b = s.x", "a = s.y"}),
         (
             "tsql",
