@@ -86,7 +86,7 @@ def main() -> None:
         for _ in range(given.runs):
             for checkout in checkouts:
                 folders[checkout] = folder_of(checkout, Path(place))
-                for name in ("first", "again"):
+                for name in ("first", "again, its log unchanged"):
                     taken = called(checkout, folders[checkout], ("run", "-c", "config/lineage.yaml"))
                     print(f"{checkout.name}: the sample {name} {taken.whole:.1f} s, processor {taken.processor:.1f} s")
         for command in COMMANDS:

@@ -1,7 +1,7 @@
 """How many edges lead from what lies in one schema, service or other entity into what lies in another.
 
-Triggers keep the counts, so that they are right whichever program files into the store: one of before them would leave
-them as they were.
+Triggers keep the counts: edges are filed, moved, ended and taken back by many statements, each of which would have to
+remember them.
 """
 
 from __future__ import annotations
