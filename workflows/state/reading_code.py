@@ -44,6 +44,7 @@ READING_CODE = (
     "ingestion.errors",
     "ingestion.model.digests",
     "ingestion.model.engine_names",
+    "ingestion.model.file_marks",
     "ingestion.model.function_parameters",
     "ingestion.model.isolation",
     "ingestion.model.lineage",
