@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from ingestion.model.outcomes import RunOutcome
 from tests.support.growing_log import SHOP, configuration, contributions_in, rows_of, write_log
 from tests.support.run_in_session import run
 from workflows.counts import RunSummary
 from workflows.runtime.options import Backfill
-from workflows.state.runs import begin_run
+from workflows.state.runs import RecordedRun, begin_run, end_run
 from workflows.state.store import open_state
 
 pytestmark = pytest.mark.spark
@@ -136,3 +137,13 @@ def test_what_a_run_left_that_did_not_come_to_its_end_is_read(folder: Path) -> N
         begin_run(connection, "shop.query-log-lineage", "killed", time.time())
     assert has_read(run(folder))
     assert not has_read(run(folder))
+
+
+def test_where_a_clock_went_back_nobody_knows_which_run_came_last(folder: Path) -> None:
+    later = time.time() + 3600
+    run_then = RecordedRun("then", "shop.query-log-lineage", later, later + 1, RunOutcome.DONE, "", {"kind": "run"})
+    with closing(open_state(str(folder / "state.db"))) as store, store.write() as connection:
+        begin_run(connection, run_then.workflow, run_then.run_id, run_then.started)
+        end_run(connection, run_then)
+    assert has_read(run(folder))
+    assert has_read(run(folder))
