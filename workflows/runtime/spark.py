@@ -300,15 +300,16 @@ class SparkStart:
         self._thread = ThreadPoolExecutor(1, "spark-start")
         self._spark: Future[SparkContext] | SparkSession | None = SparkSession.getActiveSession()
 
-    def begin(self) -> None:
-        """Has the JVM start now, where no session is active already; `session` does so otherwise.
+    def begin(self) -> Future[SparkContext] | SparkSession:
+        """Has the JVM start now, where no session is active already and none has begun; `session` does so otherwise.
 
         Raises ConfigError for a Spark of another version, and where Java is missing or too old.
         """
         if self._spark is None:
-            self._spark = self._begin(find_java())
+            self._spark = self._start_jvm(find_java())
+        return self._spark
 
-    def _begin(self, java: Java) -> Future[SparkContext]:
+    def _start_jvm(self, java: Java) -> Future[SparkContext]:
         refuse_other_spark(pyspark.__version__, os.environ)
         settings = self._settings
         # Tasks run in the interpreter that runs us, where what they import is installed.
@@ -331,15 +332,14 @@ class SparkStart:
         left behind. Raises what `begin` raises, ConfigError where an active Spark is too old, and where Spark refuses
         a setting; SparkLost where it breaks down in the block; where a signal tore it down, Interrupted.
         """
-        self.begin()
+        begun = self.begin()
         with explained_breakdowns(drain):
-            if isinstance(self._spark, SparkSession):
-                with _made_ours(self._spark, self._settings):
-                    yield self._spark
+            if isinstance(begun, SparkSession):
+                with _made_ours(begun, self._settings):
+                    yield begun
                 return
-            assert self._spark is not None
             with drain.hold(), explained_settings():
-                self._spark.result()
+                begun.result()
                 self._own = SparkSession.builder.getOrCreate()
                 self._own.conf.get(_PARTITIONS)  # has Spark look at all its settings for SQL
                 cores = self._own.sparkContext.defaultParallelism
