@@ -10,13 +10,12 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from ingestion.errors import ConfigError
-from ingestion.model.outcomes import RunOutcome, StatementEnd
+from ingestion.model.outcomes import StatementEnd
 from workflows.state.dead_letters import dead_letters_by_workflow
-from workflows.state.runs import RecordedRun, latest_runs, run_totals
+from workflows.state.runs import COMPLETED, RecordedRun, latest_runs, run_totals
 from workflows.state.store import StateStore
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_GONE_WELL = (RunOutcome.DONE, RunOutcome.BELOW_THRESHOLD)
 _GAUGES = {
     "records_read": "Log records that the last finished run read.",
     "statements": "Statements that the last finished run read.",
@@ -39,7 +38,7 @@ class _StateCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         with self._store.read() as connection:
             latest = latest_runs(connection)
-            finished = latest_runs(connection, _GONE_WELL)
+            finished = latest_runs(connection, COMPLETED)
             totals = run_totals(connection)
             dead_letters = dead_letters_by_workflow(connection)
         runs = CounterMetricFamily("headwater_runs", "Runs by how they ended.", labels=["workflow", "outcome"])

@@ -16,7 +16,8 @@ from workflows.state.store import runs
 
 _KEPT = 1000
 """Runs of a workflow that are remembered."""
-_ENDED = (RunOutcome.DONE, RunOutcome.BELOW_THRESHOLD)
+COMPLETED = (RunOutcome.DONE, RunOutcome.BELOW_THRESHOLD)
+"""How runs end that read all they were asked to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def records_of_last_run(connection: Connection, workflow: str) -> tuple[int, Map
     latest = recorded_runs(connection, workflow, at_most=2)
     if [run.outcome for run in latest[:1]] != [RunOutcome.RUNNING]:  # a clock went back: which came last, nobody knows
         return None
-    before = next((run for run in latest[1:] if run.outcome in _ENDED and run.kind is not RunKind.REPLAY), None)
+    before = next((run for run in latest[1:] if run.outcome in COMPLETED and run.kind is not RunKind.REPLAY), None)
     if before is None:
         return None
     counts = before.report["counts"]
