@@ -513,6 +513,7 @@ _ORACLE = Dialect(
     bare_calls=True,
     modify_names_columns=True,
     exchange_swaps=True,
+    writes_through_with=True,  # UPDATE (SELECT a FROM t) c is read as the item c of WITH
     recursion_without_keyword=True,
     struct_access=False,  # t.a.b alone, which names the table
     output_names_in_group_by=False,
