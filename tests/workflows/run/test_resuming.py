@@ -39,6 +39,18 @@ def test_a_log_that_grows_gives_the_same_catalog(spark: SparkSession, undisturbe
     assert contributions_in(tmp_path / "catalog.db") == undisturbed
 
 
+def test_records_that_a_log_has_twice_give_the_same_catalog(
+    spark: SparkSession, undisturbed: set[Said], tmp_path: Path
+) -> None:
+    """Views that are defined once, and as the last of their name: nothing later moves their end."""
+    views = [row for row in ROWS if "VIEW" in row]
+    configuration(tmp_path)
+    write_log(tmp_path / "log" / "all.csv", ROWS)
+    write_log(tmp_path / "log" / "overlapping.csv", views)
+    run(tmp_path)
+    assert contributions_in(tmp_path / "catalog.db") == undisturbed
+
+
 @settings(max_examples=2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_order_repetition_and_partition_of_a_log_gives_the_same_catalog(

@@ -239,6 +239,30 @@ class _StatementTallies:
     by_meaning: dict[int, Tally] = field(default_factory=dict)
 
 
+class _Copies:
+    """The runs of one time by their records, of which a log may have copies; told in the order of time.
+
+    Exports overlap. A copy that a later run meets is known by its digest and not read; what is read at once must not
+    swap two tables back, nor move the end of a view that it defines.
+    """
+
+    def __init__(self) -> None:
+        self._time = 0.0
+        self._first: dict[tuple[int, int, int], tuple[Run, Tally]] = {}
+
+    def first_of(self, run: Run) -> tuple[Run, Tally] | None:
+        """The first run of this statement of the record, as it was counted, and where."""
+        if run.time != self._time:
+            self._time = run.time
+            self._first.clear()
+        return None if run.digest is None else self._first.get((run.digest, run.position, run.step))
+
+    def note(self, run: Run, counted: Run, tally: Tally) -> None:
+        """A run, as it was counted; without a time a record may be one of many runs."""
+        if run.digest is not None and run.time > 0:
+            self._first[run.digest, run.position, run.step] = counted, tally
+
+
 class RunTallies:
     """Tallies of runs that are told in the order of time."""
 
@@ -247,6 +271,7 @@ class RunTallies:
         self._defaults = defaults
         self._states = NameStateTracker()
         self._moments = MomentsApart()
+        self._copies = _Copies()
         self._statements: dict[StatementRuns, _StatementTallies] = {}
 
     def add(self, run: Run) -> None:
@@ -257,20 +282,27 @@ class RunTallies:
         own = self._statements.get(runs)
         if own is None:
             own = self._statements[runs] = _StatementTallies(self._statement_of(runs))
-        meaning = _ALWAYS
+        meaning, counted = _ALWAYS, run
         if own.statement is not None:
+            first = self._copies.first_of(run)
+            if first is not None:  # it counts, and nothing follows from it
+                first[1].add(first[0])
+                return
             meaning = self._states.run(own.statement, run.session)
             time = self._moments.time_of(own.statement, run.time)
-            run = run if time == run.time else run._replace(time=time)
+            counted = run if time == run.time else run._replace(time=time)
         tally = own.by_meaning.get(id(meaning))
         if tally is None:
-            tally = own.by_meaning[id(meaning)] = Tally(runs, meaning, run.moment, run.moment)
-        tally.add(run)
+            tally = own.by_meaning[id(meaning)] = Tally(runs, meaning, counted.moment, counted.moment)
+        tally.add(counted)
+        if own.statement is not None:
+            self._copies.note(run, counted, tally)
 
     def begin(self) -> None:
         """What follows has nothing to do with what came before."""
         self._states.forget()
         self._moments.forget()
+        self._copies = _Copies()
 
     def tallies(self) -> Iterator[Tally]:
         """The tallies of all runs."""
