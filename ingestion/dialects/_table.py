@@ -534,6 +534,7 @@ _ORACLE_FAMILY = (
         name_characters="$#@",
         dollar_names=True,
         declare_opens_block=True,
+        writes_through_with=True,  # as Oracle's
         command_procedure="admin_cmd",
         recursion_without_keyword=True,
         struct_access=False,

@@ -91,6 +91,39 @@ CONFLICTS: list[Case] = [
         "dbo.h.pay>dbo.crew.pay",
     ),
     (
+        "tsql",
+        "UPDATE q SET q.was = h.pay FROM (SELECT pay, no FROM dbo.crew) AS q (was, k) JOIN dbo.h h ON h.no = q.k",
+        {},
+        "dbo.h.pay>dbo.crew.pay",
+    ),
+    (
+        "tsql",
+        "UPDATE q SET was = more FROM (SELECT pay, gross FROM dbo.crew) q(was, more) WHERE more > 1",
+        {},
+        "dbo.crew.gross>dbo.crew.pay",
+    ),
+    (
+        "tsql",
+        "UPDATE dbo.crew SET @v = pay, last_pay = @v, @w = seen = @v + extra, twice = @w",
+        {},
+        "dbo.crew.extra>dbo.crew.seen dbo.crew.extra>dbo.crew.twice dbo.crew.pay>dbo.crew.last_pay "
+        "dbo.crew.pay>dbo.crew.seen dbo.crew.pay>dbo.crew.twice",
+    ),
+    ("db2", "UPDATE (SELECT pay AS was, gross FROM crew) x SET x.was = x.gross + 1", {}, "crew.gross>crew.pay"),
+    (
+        "db2",
+        "INSERT INTO (SELECT no, pay AS was FROM crew WHERE no > 1) SELECT k, net FROM hired",
+        {},
+        "hired.k>crew.no hired.net>crew.pay",
+    ),
+    (
+        "oracle",
+        "INSERT INTO (SELECT no, pay AS was FROM crew WHERE no > 1 WITH CHECK OPTION) x (was, no) "
+        "WITH h AS (SELECT k, net FROM hired) SELECT net, k FROM h",
+        {},
+        "hired.k>crew.no hired.net>crew.pay",
+    ),
+    (
         "postgres",
         "MERGE INTO crew t USING hired h ON t.no = h.no WHEN MATCHED THEN UPDATE SET (no, pay) = (h.pay, h.no) "
         "WHEN NOT MATCHED THEN INSERT DEFAULT VALUES",

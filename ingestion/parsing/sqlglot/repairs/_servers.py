@@ -32,6 +32,8 @@ _TIMES = keywords("current sequenced nonsequenced")
 _BEFORE_TIMES = keywords("( as access union all except minus intersect ;") | {""}
 _STATEMENTS = keywords("select sel insert ins update upd delete del merge with create")
 _BEFORE_RELATIONS = keywords("from join apply ,")
+_BEHIND_TARGET = keywords("select values with overriding")
+_CHANGED_ROWS = "changed_rows"
 _PRIORITIZED = keywords("update delete insert replace")
 _PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
 
@@ -139,11 +141,11 @@ def _teradata_update(code: Code) -> Iterator[Edit]:
 
 
 def _changed_query(code: Code) -> Iterator[Edit]:
-    """Oracle: UPDATE (SELECT …) x SET …; T-SQL: UPDATE x SET … FROM (SELECT …) x: what a WITH item x stands for."""
+    """UPDATE (SELECT …) x SET …; T-SQL: UPDATE x SET … FROM (SELECT …) x (p, q): what a WITH item x stands for."""
     if code.stands(0, "update", "("):
         closing = code.closing(1)
         named = code.is_name(closing + 1) and code.word(closing + 1) != "set"
-        name = code.between(closing + 1, closing + 2) if named else "changed_rows"
+        name = code.between(closing + 1, closing + 2) if named else _CHANGED_ROWS
         yield code.edit(0, closing + named, f"WITH {name} AS {code.between(1, closing + 1)} UPDATE {name}")
         return
     deletes = code.stands(0, "delete") and code.stands(2, "from", "(", "select")
@@ -155,10 +157,23 @@ def _changed_query(code: Code) -> Iterator[Edit]:
             continue
         alias = closing + 1 + (code.word(closing + 1) == "as")
         if code.name(alias) == code.name(1):
-            yield 0, 0, f"WITH {code.between(1, 2)} AS {code.between(number + 1, closing + 1)} "
-            alone = alias + 1 >= len(code) or code.word(alias + 1) in ("where", "option", ";")
-            yield code.edit(number if alone else number + 1, alias if alone else alias - 1)
+            last = code.closing(alias + 1) if code.word(alias + 1) == "(" else alias
+            listed = code.between(alias + 1, last + 1)
+            yield 0, 0, f"WITH {code.between(1, 2)} {listed} AS {code.between(number + 1, closing + 1)} "
+            alone = last + 1 >= len(code) or code.word(last + 1) in ("where", "option", ";")
+            yield code.edit(number, last) if alone else code.edit(number + 1, last, code.between(1, 2))
         return
+
+
+def _filled_query(code: Code) -> Iterator[Edit]:
+    """Oracle, Db2: INSERT INTO (SELECT … WITH CHECK OPTION) x …: what a WITH item stands for."""
+    if not code.stands(0, "insert", "into", "("):
+        return
+    closing = code.closing(2)
+    named = code.is_name(closing + 1) and code.word(closing + 1) not in _BEHIND_TARGET
+    ends = (n for n in code.outside(3, closing) if code.word(n) == "with" and code.word(n + 1) in ("check", "read"))
+    query = code.between(3, next(ends, closing))
+    yield code.edit(0, closing + named, f"WITH {_CHANGED_ROWS} AS ({query}) INSERT INTO {_CHANGED_ROWS}")
 
 
 def _table_hints(code: Code) -> Iterator[Edit]:
@@ -429,11 +444,13 @@ _TRANSACT = (
     _graph_table,
 )
 SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
+    "db2": (_changed_query, _filled_query),
     "fabric": _TRANSACT,
     "mariadb": (_mysql, _incoming_values),
     "mysql": (_mysql,),
     "oracle": (
         _changed_query,
+        _filled_query,
         _joined_lines,
         _modelled_rows,
         _oracle_merge,

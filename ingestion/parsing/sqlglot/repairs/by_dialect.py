@@ -60,6 +60,8 @@ _PIPED_QUERY = re.compile(r"\bselect\b(?:(?!\|>|;).){0,2000}+\|>", re.IGNORECASE
 _PIPING = frozenset({"bigquery", "databricks", "spark"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # Db2 writes its special registers in two words.
+# INSERT INTO (SELECT a FROM t) …: the target would have no name; UPDATE (SELECT a AS x FROM t) …: x would be t's own.
+_CHANGED_QUERY = re.compile(r"\s*+(?:insert\s++into|update)\s*+\(", re.IGNORECASE)
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
@@ -471,7 +473,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "athena": (unloaded_query,),
     "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
     "databricks": _SPARK,
-    "db2": (_db2, _part_changed),
+    "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed),
     "doris": (_with_label, _part_changed),
     "druid": (_druid,),
     "clickhouse": (
@@ -535,7 +537,7 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
 def needs_repair(text: str, dialect: str) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
     if dialect == "db2":
-        return CURRENT.search(text) is not None
+        return CURRENT.search(text) is not None or _CHANGED_QUERY.match(text) is not None
     if "|>" in text and dialect in _PIPING and _PIPED_QUERY.search(text) is not None:
         return True
     misread = _MISREAD.get(dialect)

@@ -109,11 +109,25 @@ def _assignments(
 
 
 def _column_assignments(nodes: list[exp.Expr]) -> Iterator[exp.EQ | exp.PropertyEQ]:
-    """Those that set a column. T-SQL's `SET @v = b` sets a variable alone, and `SET @v = a = b` the column a too."""
+    """Those that set a column. T-SQL's `SET @v = b` sets a variable alone, and `SET @v = a = b` the column a too.
+
+    An assignment behind them that uses `@v` has b in its place: the value of the same row.
+    """
+    values: dict[str, exp.Expr] = {}
     for node in nodes:
-        own = node.expression if type(node.this) is exp.Parameter else node
-        if isinstance(own, exp.EQ | exp.PropertyEQ):
-            yield own
+        variable = node.this if type(node.this) is exp.Parameter else None
+        given = node.expression.transform(_with_value, values) if values else node.expression
+        if variable is None and isinstance(node, exp.EQ | exp.PropertyEQ):
+            yield node if given is node.expression else type(node)(this=node.this, expression=given)
+        elif variable is not None:
+            values[variable.name.lower()] = given.expression if isinstance(given, exp.EQ | exp.PropertyEQ) else given
+            if isinstance(given, exp.EQ | exp.PropertyEQ):
+                yield given
+
+
+def _with_value(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
+    value = values.get(node.name.lower()) if type(node) is exp.Parameter else None
+    return node if value is None else exp.Paren(this=value.copy())
 
 
 def _is_default(node: exp.Expr) -> bool:
