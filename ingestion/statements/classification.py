@@ -201,6 +201,7 @@ def _load(statement: _Examined) -> Classification:
 
 _QUERY = re.compile(r"\b(?:select|sel)\b|\bas\b[\s(]*+(?:table|values|from|with|execute)\b")
 _COPIES = keywords("like clone shallow deep copy")
+_VIEW_LOG = re.compile(r"\bmaterialized\s+view\s+log\s+on\b")  # Oracle: of the changes that a view is refreshed by
 _IF_NOT_EXISTS = keywords("if not exists")
 _ROUTINES = keywords("procedure proc function macro trigger package aggregate event task alert rule")
 _ACCESS = keywords("user role login group grant policy profile")
@@ -235,7 +236,7 @@ _BODY = re.compile(
     r"\b(?:begin|do|modify\s+(?:as|action)|(?:as|is)\s*+(?:[$']|(?:select|with|insert|update|delete|merge|begin)\b))"
 )
 _NEW_BODY = re.compile(r"\bmodify\s+(?:as|action)\b")
-_APPENDS = re.compile(r"\bappend\s+from\b")
+_APPENDS = re.compile(r"\bappend\s+from\b|\battach\s+partition\s+\S+\s+(?:for\s+values|default)\b")
 
 _OTHER = _skip_for(Outcome.DDL_OTHER)
 _ROUTINE = _skip_for(Outcome.ROUTINE_DEFINITION, Kind.CREATE_ROUTINE)
@@ -259,6 +260,8 @@ def _create(statement: _Examined) -> Classification:
         word = token.text.lower() if token.kind == WORD else ""
         if word == "table":
             return _create_table(statement, words)
+        if word == "materialized" and statement.has(_VIEW_LOG):
+            return _OTHER
         if word == "aggregate":  # of functions that are there, but for one with a body of its own
             function = next(words, None)
             return _ROUTINE if function is not None and function.text.lower() == "function" else _OTHER

@@ -123,7 +123,7 @@ class Words:
 
 
 def _move_rows(source: TableName, target: TableName, mode: WriteMode = WriteMode.APPEND) -> WriteForm:
-    """What writes all rows of `source` into `target`: `ALTER TABLE target ATTACH PARTITION source`."""
+    """What writes all rows of `source` into `target`: `ALTER TABLE target APPEND FROM source`."""
     return WriteForm(Target(target, mode), star_from(source))
 
 
@@ -164,7 +164,7 @@ def _alter(words: Words) -> Command | None:
             return None
         change = TableChange(StatementKind.RENAME, table, other=renamed_table(table, other))
         return Command(StatementKind.RENAME, (), (change,))
-    for read in (_exchange_partition, _convert, _switch, _append, _clickhouse_partition):
+    for read in (_exchange_partition, _convert, _switch, _append, _attached_table, _clickhouse_partition):
         found = read(words, table)
         if found is not None:
             return found
@@ -284,6 +284,16 @@ def _append(words: Words, table: TableName) -> Command | None:
         return None
     other = words.name()
     return Command(StatementKind.INSERT, (_move_rows(other, table),)) if other else None
+
+
+def _attached_table(words: Words, table: TableName) -> Command | None:
+    """PostgreSQL: ALTER TABLE t ATTACH PARTITION s FOR VALUES … or DEFAULT: columns of one name are one."""
+    code = words.code
+    bounded = code.stands(len(code) - 1, "default") or any(code.stands(n, "for", "values") for n in range(len(code)))
+    other = words.name() if bounded and words.take("attach", "partition") else None
+    if other is None:
+        return None
+    return Command(StatementKind.INSERT, (WriteForm(Target(table, WriteMode.APPEND, by_name=True), star_from(other)),))
 
 
 def _clickhouse_partition(words: Words, table: TableName) -> Command | None:
