@@ -139,6 +139,20 @@ CONFLICTS: list[Case] = [
 ]
 BY_NAME: list[Case] = [
     (
+        "clickhouse",
+        "INSERT INTO crew (* EXCEPT (since)) SELECT k, label FROM hired",
+        {"crew": {"no": "Int32", "since": "Date", "full_name": "String"}},
+        "hired.k>crew.no hired.label>crew.full_name",
+    ),
+    (
+        "postgres",
+        "CREATE TABLE old_ones (pay int, no int); ALTER TABLE lib.crew ATTACH PARTITION old_ones "
+        "FOR VALUES FROM (1) TO (5); ALTER TABLE lib.crew ATTACH PARTITION lib.rest DEFAULT",
+        {"lib.crew": {"no": "int", "pay": "int"}},
+        "lib.rest.*>lib.crew.* old_ones.no>lib.crew.no old_ones.pay>lib.crew.pay",
+    ),
+    ("clickhouse", "ALTER TABLE crew ATTACH PARTITION 1 FROM hired", {}, "hired.*>crew.*"),
+    (
         "databricks",
         "COPY INTO lake.crew FROM (SELECT b AS label, a AS no FROM 's3://files/crew') FILEFORMAT = JSON",
         {"lake.crew": {"no": "INT", "label": "STRING"}},
@@ -188,6 +202,37 @@ BY_NAME: list[Case] = [
     ),
 ]
 RELATIONS: list[Case] = [
+    (
+        "trino",
+        "CREATE TABLE o AS SELECT * FROM TABLE(exclude_columns(input => TABLE(s), columns => DESCRIPTOR(a, c)))",
+        {"s": {"a": "int", "b": "int", "c": "int"}},
+        "s.b>o.b",
+    ),
+    (
+        "athena",
+        "CREATE TABLE o AS SELECT x.* FROM TABLE(exclude_columns(TABLE(SELECT a, b FROM s), DESCRIPTOR(a))) x",
+        {},
+        "s.b>o.b",
+    ),
+    (
+        "trino",
+        "CREATE TABLE o AS SELECT p FROM TABLE(f(input => TABLE(s) PARTITION BY a, by => DESCRIPTOR(b)))",
+        {},
+        "s.*>o.p",
+    ),
+    (
+        "clickhouse",
+        "CREATE TABLE lib.every_s ON CLUSTER c (a Int32, INDEX i a TYPE minmax, `b c` String) "
+        "ENGINE = Distributed('c', 'lib', 's', rand()); INSERT INTO o (a) SELECT a FROM lib.every_s",
+        {},
+        "lib.every_s.a>o.a lib.s.a>lib.every_s.a lib.s.b c>lib.every_s.b c",
+    ),
+    (
+        "clickhouse",
+        "CREATE TABLE IF NOT EXISTS held AS lib.s ENGINE = Buffer(currentDatabase(), s, 16, 10)",
+        {"s": {"a": "Int32"}},
+        "s.a>held.a",
+    ),
     (
         "bigquery",
         "CREATE TABLE d.o AS SELECT b.no, (SELECT MAX(w.pages) FROM b.works w) AS longest FROM d.books b",
@@ -711,6 +756,13 @@ ROUTINES: list[Case] = [
 
 
 DEFINITIONS: list[Case] = [
+    (
+        "oracle",
+        "CREATE MATERIALIZED VIEW LOG ON s WITH ROWID, SEQUENCE (a) INCLUDING NEW VALUES; "
+        "INSERT INTO o (a) SELECT a FROM s",
+        {},
+        "s.a>o.a",
+    ),
     (
         "tsql",
         "DECLARE @n INT = 3; DECLARE @kept AS TABLE (no INT PRIMARY KEY, net INT, INDEX ix (net)); "

@@ -1,4 +1,6 @@
-"""What sqlglot does not know of Spark, Databricks, Athena, Redshift, DuckDB and ClickHouse, written so that it does."""
+"""What sqlglot does not know of Spark, Databricks, Athena, Trino, Redshift, DuckDB and ClickHouse, written so that it
+does.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from sqlglot import parse_one
 from ingestion.dialects import dialect_of
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import QUERIES
 from ingestion.parsing.sqlglot.expressions.names import Names, path_of, table_elsewhere
 from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION, REFUSALS
 
@@ -32,6 +35,11 @@ _SUMMED = (
     ("null_percentage", "''"),
 )
 
+_FORWARDING = {"distributed": 1, "buffer": 0}
+"""ClickHouse's engines of tables that have no rows of their own, and which argument names the database of those."""
+_BEFORE_ARGUMENTS = keywords("( , >")
+_BEHIND_ARGUMENTS = keywords(", )")
+_NO_COLUMN = keywords("index constraint projection primary")
 _WAYS = keywords("name position")
 _CLAUSES = keywords("where apply sequence columns stored track ignore ;")
 
@@ -442,3 +450,67 @@ def _rows(code: Code, source: int, columns: str) -> str:
         index = (settings.get("path") or settings.get("url") or "").replace("'", "")
         return f"SELECT {columns} FROM url('{index}')" if index else ""
     return ""
+
+
+def forwarding_table(code: Code) -> Iterator[Edit]:
+    """CREATE TABLE d (…) ENGINE = Distributed(cluster, db, t) or Buffer(db, t, …) as the view of t that it is."""
+    index = next((n for n in range(1, min(len(code), 5)) if code.word(n) == "table"), None)
+    if index is None or not code.stands(0, "create"):
+        return
+    engine = next((n for n in code.outside(index) if code.word(n) == "engine"), len(code))
+    engine += 2 if code.word(engine + 1) == "=" else 1
+    first = _FORWARDING.get(code.word(engine))
+    arguments = list(code.items(engine + 2, code.closing(engine + 1)))
+    if first is None or len(arguments) < first + 2:
+        return
+    path = [_argument(code, *one) for one in arguments[first : first + 2]]
+    opening = next((n for n in range(index, engine - 1) if code.word(n) == "("), None)
+    items = _first_of_items(code, opening) if opening is not None else []
+    listed = [code.between(n, n + 1) for n in items if code.word(n) not in _NO_COLUMN]
+    if path[1]:
+        end = next(n for n in range(index, engine) if code.word(n) in ("on", "(", "as", "engine"))
+        yield code.edit(index, index, "VIEW")
+        source = _quote(".".join(filter(None, path)))
+        yield code.edit(end, len(code) - 1, f" AS SELECT {', '.join(listed) or '*'} FROM {source}")
+
+
+def _argument(code: Code, first: int, until: int) -> str:
+    """The name, or text, that an argument is; "" of one that is computed, as `currentDatabase()` is."""
+    if until != first + 1:
+        return ""
+    return code.without_quotes(first)
+
+
+# Trino's functions over tables.
+
+
+def table_arguments(code: Code) -> Iterator[Edit]:
+    """TABLE(f(input => TABLE(t) PARTITION BY a, columns => DESCRIPTOR(b))) takes a query as well, and b is no column.
+
+    Of EXCLUDE_COLUMNS it is known what it gives.
+    """
+    for number in range(1, len(code) - 2):
+        if code.stands(number, "table", "(", "exclude_columns", "("):
+            yield from _excluded_columns(code, number)
+        if code.word(number - 1) not in _BEFORE_ARGUMENTS or code.word(number + 1) != "(":
+            continue
+        closing = code.closing(number + 1)
+        if code.word(number) == "descriptor":
+            yield code.edit(number, closing, "NULL")
+        elif code.word(number) == "table" and code.word(code.dotted_name(number + 2)[1]) != "(":
+            until = code.find(closing + 1, _BEHIND_ARGUMENTS)
+            yield code.edit(number, until - 1, f"(SELECT * FROM {_argument_rows(code, number)})")
+
+
+def _excluded_columns(code: Code, number: int) -> Iterator[Edit]:
+    closing = code.closing(number + 1)
+    rows = next((n for n in range(number + 4, closing) if code.stands(n, "table", "(")), None)
+    listed = next((n for n in range(number + 4, closing) if code.stands(n, "descriptor", "(")), None)
+    if rows is not None and listed is not None:
+        names = code.between(listed + 2, code.closing(listed + 1))
+        yield code.edit(number, closing, f"(SELECT * EXCEPT ({names}) FROM {_argument_rows(code, rows)})")
+
+
+def _argument_rows(code: Code, number: int) -> str:
+    given = code.between(number + 2, code.closing(number + 1))
+    return f"({given}) AS given_rows" if code.word(number + 2) in QUERIES else given

@@ -24,6 +24,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     existing_partition,
     expectations,
     foreign_table,
+    forwarding_table,
     inserted_function,
     live_table,
     loaded_dictionary,
@@ -34,6 +35,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     replaced_table,
     schema_evolution,
     shown_relation,
+    table_arguments,
     table_properties,
     unloaded_query,
     view_over_files,
@@ -92,15 +94,18 @@ _TRANSACT_NEEDS = re.compile(
 )
 # CREATE SINK s FROM v WITH (…): sqlglot reads it, and makes nothing of it.
 _SINKS = re.compile(r"\A\s*+(?:create|drop)\s++sink\b", re.IGNORECASE)
+# TABLE(f(input => TABLE(t))) would call a function TABLE of a column t.
+_DESCRIBED = re.compile(r"[(,>]\s*+(?:table|descriptor)\s*+\(", re.IGNORECASE)
 _MISREAD = {
     "fabric": _TRANSACT_NEEDS,
     "tsql": _TRANSACT_NEEDS,
     "bigquery": _TABLE_ARGUMENT,
     # FROM dictionary('d') would read a table `dictionary` whose column is d.
     # ALTER TABLE t UPDATE and DELETE would change the table's columns, and not its rows.
+    # A table with ENGINE = Distributed(c, db, t) would have rows of its own.
     # approx_top_k(5)(a) would be a function with an alias that has a column, and read nothing.
     "clickhouse": re.compile(
-        r"\)\s?\(|\bdictionary\s*\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
+        r"\)\s?\(|\bdictionary\s*\(|\bengine\s*+=?\s*+(?:distributed|buffer)\s*+\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
         re.IGNORECASE | re.DOTALL,
     ),
     "databricks": _SPARK_NEEDS,
@@ -128,6 +133,8 @@ _MISREAD = {
     # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
     "spark": _SPARK_NEEDS,
+    "athena": _DESCRIBED,
+    "trino": _DESCRIBED,
 }
 
 _WORDS = {
@@ -470,7 +477,7 @@ _SPARK: tuple[Repair, ...] = (
 
 _REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
-    "athena": (unloaded_query,),
+    "athena": (unloaded_query, table_arguments),
     "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
     "databricks": _SPARK,
     "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed),
@@ -481,6 +488,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         _applied_functions,
         dictionary,
         loaded_dictionary,
+        forwarding_table,
         inserted_function,
         changed_query,
         _mutation,
@@ -500,6 +508,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "spark": _SPARK,
     "sqlite": (_sqlite,),
     "starrocks": (_with_label, _part_changed),
+    "trino": (table_arguments,),
     "vertica": (_vertica,),
 }
 

@@ -375,12 +375,15 @@ def path_name(node: exp.Expr) -> TableName:
 def _target_of(
     queries: QueryTranslator, node: exp.Expr, mode: WriteMode, *, by_name: bool = False
 ) -> tuple[Target, tuple[str, ...]]:
-    """The target of an INSERT or COPY, and the columns that its static partition sets.
+    """The target of an INSERT or COPY, and the columns that its static partition sets, or that it leaves out.
 
-    Of `INSERT INTO t PARTITION (day = 1) SELECT …`, t and `("day",)`; `by_name` is whether rows find their columns by
-    name, as INSERT … BY NAME says, rather than by position.
+    Of `INSERT INTO t PARTITION (day = 1) SELECT …` and ClickHouse's `INSERT INTO t (* EXCEPT (day)) SELECT …`, t and
+    `("day",)`; `by_name` is whether rows find their columns by name, as INSERT … BY NAME says, rather than by position.
     """
     columns: tuple[str, ...] | None = None
+    if type(node) is exp.Schema and len(node.expressions) == 1 and type(node.expressions[0]) is exp.Star:
+        name, left_out = queries.names.table(node.this), node.expressions[0].args.get("except_") or ()
+        return Target(name, mode), tuple(_column_name(queries, item) for item in left_out)
     if type(node) is exp.Schema:
         remote = remote_target(queries, node)
         if remote is not None:
