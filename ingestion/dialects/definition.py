@@ -28,6 +28,7 @@ class Separator(StrEnum):
     NONE = "none"
     GO = "GO"  # a line of its own, T-SQL
     SLASH = "/"  # a line of its own, Oracle
+    AT = "@"  # at the end of a line, as Db2's scripts with routines have it
     CELL = "-- COMMAND"  # a line of its own, between the cells of a Databricks notebook
     DELIMITER = "DELIMITER"  # the mysql client's command that changes the semicolon itself
 
@@ -133,7 +134,7 @@ class Dialect:
     search_path_in_string: bool = False  # SET search_path = 'a,b'
 
     # Scripts and routines
-    client_command: str = ""  # what a line for the client begins with
+    client_commands: frozenset[str] = frozenset()  # what a line for the client begins with
     client_variables: bool = False  # $(name) and <name, type, default>, filled in by the client
     declare_opens_block: bool = False
     declare_opens_script: bool = False  # DECLARE begins a script, to whose end its variables may stand for columns

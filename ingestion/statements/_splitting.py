@@ -383,6 +383,7 @@ _SEPARATOR_LINES = {
     Separator.GO: re.compile(r"^[ \t]*+GO(?:[ \t]++[0-9]++)?+[ \t]*+;?[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
     Separator.CELL: re.compile(r"^--[ \t]*+COMMAND[ \t]++-++[ \t\r]*+$", re.MULTILINE),
     Separator.SLASH: re.compile(r"^[ \t]*+/[ \t\r]*+$", re.MULTILINE),
+    Separator.AT: re.compile(r"@[ \t\r]*+$", re.MULTILINE),
     Separator.DELIMITER: re.compile(r"^[ \t]*+DELIMITER[ \t]++(\S++)[ \t\r]*+$", re.IGNORECASE | re.MULTILINE),
 }
 
@@ -403,9 +404,9 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     """The statements of a script in order; empty when it holds none.
 
     Semicolons end statements, except inside strings, comments and dollar quotes and in a routine's or a script's
-    block; so do T-SQL's `GO`, Oracle's `/`, the line between two cells of a notebook and whatever MySQL's `DELIMITER`
-    named. A block that never ends keeps the rest of the text together, and so does a BigQuery script that declares
-    variables.
+    block; so do T-SQL's `GO`, Oracle's `/`, Db2's `@` at a line's end, the line between two cells of a notebook and
+    whatever MySQL's `DELIMITER` named. A block that never ends keeps the rest of the text together, and so does a
+    BigQuery script that declares variables.
     """
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
     text = without_template_comments(text, dialect)

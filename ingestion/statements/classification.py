@@ -206,7 +206,7 @@ _IF_NOT_EXISTS = keywords("if not exists")
 _ROUTINES = keywords("procedure proc function macro trigger package aggregate event task alert rule")
 _ACCESS = keywords("user role login group grant policy profile")
 _OTHER_OBJECTS = keywords(
-    "schema database catalog sequence type domain extension stage stream synonym model server statistics"
+    "schema database catalog sequence type domain extension stage stream synonym alias model server statistics"
     " dictionary warehouse integration secret share tablespace publication subscription language cast operator"
     " collation conversion format source library connection credential certificate key partition fulltext"
     " resource reservation capacity assignment tag network application service snapshot_policy"
@@ -380,6 +380,7 @@ _MAIN_VERBS = keywords("select sel insert ins update upd delete del merge create
 _BLOCK_WORDS = CONTROL_FLOW | {"begin"}
 _BARE_CALL = re.compile(r"(?:[\w$#@]++|\[[^\]]*+\]|\.)++(?:\s*+;?\s*+\Z|\s++(?:@\w++\s*+[=,;]|@\w++\s*+\Z|N?'|-?\d))")
 """T-SQL runs a procedure without EXEC where its name begins a batch."""
+_SETS = re.compile(r"\bset\b")
 _CURSOR = re.compile(r"\bcursor\b")
 _BEGIN = re.compile(r"\bbegin\b")
 _TABLE_VARIABLE = re.compile(r"@\w++\s++(?:as\s++)?table\s*+\(")
@@ -415,7 +416,7 @@ def _other(statement: _Examined) -> Classification:
         return _BLOCK
     if head[:2] == ["<", "<"]:  # <<name>> BEGIN … END
         return _BLOCK
-    if head[0] == statement.dialect.client_command:
+    if head[0] in statement.dialect.client_commands:
         return _SETTING
     if head[0] == "%" and statement.dialect.separator is Separator.CELL:
         return _skip_for(Outcome.CALL, Kind.CALL)
@@ -454,8 +455,13 @@ def _database(statement: _Examined) -> Classification:
 
 
 def _update(statement: _Examined) -> Classification:
-    """UPDATE: of a table, or of what the optimizer knows of one (UPDATE STATISTICS t); a table may have that name."""
+    """UPDATE: of a table, or of what the optimizer knows of one (UPDATE STATISTICS t); a table may have that name.
+
+    Db2's UPDATE COMMAND OPTIONS and UPDATE DB CFG set nothing of a table.
+    """
     head = [token.text.lower() for token in statement.head(3)]
+    if statement.dialect.command_procedure and not statement.has(_SETS):
+        return _SETTING
     of_statistics = head[1:2] == ["statistics"] and head[2:] not in (["set"], ["as"], ["."])
     return _skip_for(Outcome.MAINTENANCE) if of_statistics else _parse_as(Kind.UPDATE)
 

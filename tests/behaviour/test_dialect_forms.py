@@ -757,6 +757,14 @@ ROUTINES: list[Case] = [
 
 DEFINITIONS: list[Case] = [
     (
+        "db2",
+        "CREATE SUMMARY TABLE o AS (SELECT no, SUM(pay) AS net FROM s GROUP BY no) "
+        "DATA INITIALLY DEFERRED REFRESH DEFERRED; CREATE TABLE p LIKE o IN space_1",
+        {},
+        "s.no>o.no s.pay>o.net",
+    ),
+    ("db2", "INSERT INTO lib@a.o@ (a) SELECT b@1 FROM s@x", {}, "s@x.b@1>lib@a.o@.a"),
+    (
         "oracle",
         "CREATE MATERIALIZED VIEW LOG ON s WITH ROWID, SEQUENCE (a) INCLUDING NEW VALUES; "
         "INSERT INTO o (a) SELECT a FROM s",

@@ -20,6 +20,7 @@ _KINDS = PROCEDURES | SCHEDULED | {"function", MACRO}
 _MODES = keywords("in out inout variadic")
 _QUERIES = keywords("select with insert update delete merge replace call truncate set return if")
 _STARTS_BODY = keywords("begin declare")
+_RETURNING = frozenset({Separator.NONE, Separator.CELL, Separator.AT})
 _NOT_BODY_AFTER_AS = keywords("caller owner self user restricted")
 _LANGUAGES = keywords("sql plpgsql tsql plsql")
 _TABLE_QUERIES = keywords("select with from values table (")
@@ -206,7 +207,7 @@ def _inline_start(code: Code, index: int, *, scheduled: bool) -> int | None:
     # MySQL's routines of one statement; what comes between name and body has none of these verbs first.
     if code.dialect.separator is Separator.DELIMITER and word in _QUERIES and code.word(index - 1) not in ("sql", "on"):
         return index
-    return index if word == "return" and code.dialect.separator in (Separator.NONE, Separator.CELL) else None
+    return index if word == "return" and code.dialect.separator in _RETURNING else None
 
 
 def _read_path(code: Code, index: int, found: _Found) -> int:

@@ -207,6 +207,20 @@ def test_delimiter_changes_what_ends_a_statement() -> None:
     assert texts(script, "mysql")[-2:] == ["create procedure p() begin select 1; select 2; end", "select 3"]
 
 
+def test_a_sign_at_a_lines_end_ends_a_statement_of_db2() -> None:
+    script = (
+        "connect to x@\ncreate procedure p ()\nbegin\n  delete from a; delete from b;\nend@\n"
+        "insert into t@y select '@\n' from \"u@\" -- v@\n@\nselect 1; select 2"
+    )
+    assert texts(script, "db2") == [
+        "connect to x",
+        "create procedure p ()\nbegin\n  delete from a; delete from b;\nend",
+        "insert into t@y select '@\n' from \"u@\"",
+        "select 1",
+        "select 2",
+    ]
+
+
 def test_a_psql_script_loses_its_client_commands_and_copied_rows() -> None:
     script = "\\set x 1\n\\timing on\ncopy t from stdin;\n1\tit's\n\\.\nselect 1;\n\\q\n"
     assert [(s.text, s.line) for s in split(script, "postgres")] == [("select 1", 6)]

@@ -67,7 +67,7 @@ _CHANGED_QUERY = re.compile(r"\s*+(?:insert\s++into|update)\s*+\(", re.IGNORECAS
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
-_NO_OBJECT_KIND = keywords("column flex flextable live row")
+_NO_OBJECT_KIND = keywords("column flex flextable live row summary")
 _DURATIONS = keywords("year years month months day days hour hours minute minutes second seconds")
 _NO_CALLS = keywords("cast in as from join with exists values insert into table view using on and or not over")
 _DEFINERS = keywords("algorithm definer sql")
@@ -294,12 +294,20 @@ def _array_with_offset(code: Code) -> Iterator[Edit]:
 
 
 def _db2(code: Code) -> Iterator[Edit]:
-    """a CONCAT b is a || b; DECLARE GLOBAL TEMPORARY TABLE makes one; ELSE IGNORE does nothing."""
+    """a CONCAT b is a || b; DECLARE GLOBAL TEMPORARY TABLE makes one; ELSE IGNORE does nothing.
+
+    Where CREATE TABLE a LIKE b is kept is not said.
+    """
+    copied = end_of_name(code, 2) + 1 if code.stands(0, "create", "table") else len(code)
+    if code.word(copied) == "like" and end_of_name(code, copied + 1) + 1 < len(code):
+        yield code.edit(end_of_name(code, copied + 1) + 1, len(code) - 1)
     if code.stands(0, "declare", "global", "temporary", "table"):
         yield code.edit(0, 3, "CREATE TEMPORARY TABLE")
     for number in range(1, len(code)):
         word = code.word(number)
-        if word == "current" and CURRENT.match(code.text, code.start_of(number)):
+        if "@" in word and code.is_word(number):  # sqlglot would take the name for what is before the sign
+            yield code.edit(number, number, f'"{code.name(number)}"')
+        elif word == "current" and CURRENT.match(code.text, code.start_of(number)):
             yield code.edit(number, number + 1, f"CURRENT_{code.without_quotes(number + 1)} ")
         elif word == "concat" and not code.stands(number + 1, "("):
             yield code.edit(number, number, "||")
@@ -546,7 +554,7 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
 def needs_repair(text: str, dialect: str) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
     if dialect == "db2":
-        return CURRENT.search(text) is not None or _CHANGED_QUERY.match(text) is not None
+        return CURRENT.search(text) is not None or _CHANGED_QUERY.match(text) is not None or "@" in text
     if "|>" in text and dialect in _PIPING and _PIPED_QUERY.search(text) is not None:
         return True
     misread = _MISREAD.get(dialect)
