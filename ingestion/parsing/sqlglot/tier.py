@@ -111,10 +111,13 @@ def _word_at(highlight: str) -> str:
 
 
 def _position(text: str, end: tuple[int, int], context: str, word: str) -> tuple[int, int]:
-    """The line and column where `word` begins, which ends at `end`; zeros where `context` does not end there."""
+    """The line and column where `word` begins, which ends at `end`; zeros where `context` does not end there.
+
+    Nor is it known of a word of several lines, as a text in quotes may be.
+    """
     line, column = end
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    if not word or not 0 < line <= len(starts):
+    if not word or "\n" in word or not 0 < line <= len(starts):
         return 0, 0
     if not text[: starts[line - 1] + column].endswith(context):
         return 0, 0

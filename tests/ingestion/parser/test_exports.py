@@ -124,6 +124,7 @@ def test_a_wrong_type_is_refused_in_a_sentence(call: Callable[[], Any], sentence
             "line 3, column 12: unparsable: sqlglot: expected TYPE after CAST at )",
         ),
         ("SELECT a FROM t; SELECT CAST(a AS)", "line 1, column 34: unparsable: sqlglot: expected TYPE after CAST at )"),
+        ("SELECT CAST(a AS 'secret\nx')", "line 1: unparsable: sqlglot: expected TYPE after CAST"),
         ("SELECT 1;\nSELECT (1\n", "line 2: ill_formed:unbalanced parentheses: 1 opened, 0 closed"),
         ("SELECT 1;\nSELECT 2,\n'secret", "line 2: ill_formed:unterminated quote ' opened in line 3"),
         (
