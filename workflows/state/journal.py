@@ -25,6 +25,7 @@ from workflows.state.segments import (
     beside,
     known_records,
     new_segment_file,
+    rows_only_skipped,
     segment_of,
     table_groups,
     with_all_columns,
@@ -87,12 +88,14 @@ class Journal:
             return segments
         return [segment_of(pa.concat_tables([segment.rows() for segment in segments]))]
 
-    def drop_records(self, connection: Connection, again: Iterable[Segment]) -> None:
-        """Takes out the records that the segments have."""
+    def drop_records(self, connection: Connection, again: Iterable[Segment], *, skipped: bool = False) -> None:
+        """Takes out the records that the segments have, and all rows of what was only `skipped`, where it is so."""
         read = known_records(again)
         for identifier, segment in self._segments_by_id(connection):
             rows = segment.rows(["digest", "time"])
             gone = read.among(rows["digest"].to_numpy(), rows["time"].to_numpy())
+            if skipped:
+                gone |= rows_only_skipped(segment)
             if gone.any():
                 connection.execute(delete(journal).where(journal.c.id == identifier))
             if gone.any() and not gone.all():

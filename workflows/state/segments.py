@@ -321,6 +321,16 @@ def digests_of_queries(segments: Iterable[Segment]) -> Digests:
     return np.unique(np.concatenate(found))
 
 
+def rows_only_skipped(segment: Segment) -> npt.NDArray[np.bool_]:
+    """Which rows tell only that a record was read and why it was skipped: no lineage, session or query needs them."""
+    rows = segment.rows(["skipped", "fingerprint", "query", "sets", "set_how"])
+    needed = pc.or_(rows["sets"], pc.is_valid(rows["set_how"]))
+    for column in ("fingerprint", "query"):
+        needed = pc.or_(needed, pc.is_valid(rows[column]))
+    found: npt.NDArray[np.bool_] = pc.and_not(pc.is_valid(rows["skipped"]), needed).to_numpy()
+    return found
+
+
 def oldest_of(segments: Iterable[Segment]) -> float | None:
     """The oldest time in them; None where none has a time."""
     return min((times[0] for segment in segments if (times := _times(segment, float("inf"))) is not None), default=None)

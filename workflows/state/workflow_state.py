@@ -299,7 +299,8 @@ class WorkflowState:
             return
         segments = self._journal.without_small_files(checkpoint.segments)
         if self.past.rereads:
-            self._journal.drop_records(connection, segments)
+            # What is left to a later run (resultLimit) was skipped for a reason that may be none any more.
+            self._journal.drop_records(connection, segments, skipped=self._starts_over)
         horizon = self.horizon(newest)
         if horizon is not None:
             self._journal.forget_before(connection, horizon)

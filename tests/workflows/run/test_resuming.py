@@ -51,6 +51,21 @@ def test_records_that_a_log_has_twice_give_the_same_catalog(
     assert contributions_in(tmp_path / "catalog.db") == undisturbed
 
 
+def test_what_a_condition_left_out_is_read_without_it_by_as_many_runs_as_a_limit_takes(
+    spark: SparkSession, undisturbed: set[Said], tmp_path: Path
+) -> None:
+    configuration(tmp_path)
+    write_log(tmp_path / "log" / "all.csv", ROWS)
+    assert run(tmp_path, "filterCondition=session = 's1'").counts.skipped["filtered"] == len(ROWS) - 2
+    ended = 0
+    for before in (0, 10):
+        counts = run(tmp_path, "resultLimit=10").counts
+        assert counts.records_read_before == before
+        ended += counts.statements - counts.skipped.get("over_limit", 0)
+    assert ended == len(ROWS)
+    assert contributions_in(tmp_path / "catalog.db") == undisturbed
+
+
 @settings(max_examples=2, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_order_repetition_and_partition_of_a_log_gives_the_same_catalog(

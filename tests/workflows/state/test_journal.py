@@ -47,6 +47,24 @@ def test_what_is_taken_out_is_gone_and_nothing_else(store: StateStore, kept: Jou
     assert sorted((one.statements, one.file is None) for one in found) == [(2, True), (95, False)]
 
 
+def test_what_was_only_skipped_is_taken_out_where_the_log_is_read_anew(store: StateStore, kept: Journal) -> None:
+    rows = {
+        "skipped": ["filtered", None, "select", "select", "not_a_statement", "not_a_statement", None],
+        "fingerprint": [None, "t", None, None, None, None, None],
+        "query": [None, None, None, "q", None, None, None],
+        "sets": [False, False, False, False, True, False, False],
+        "set_how": [None, None, None, None, None, "local", None],
+    }
+    table = table_of(range(7))
+    for name, values in rows.items():
+        table = table.append_column(name, pa.array(values, pa.bool_() if name == "sets" else pa.string()))
+    with store.write() as connection:
+        kept.append(connection, [segment_of(table)])
+        kept.drop_records(connection, [segment_of(table_of(range(1, 2)))], skipped=True)
+    with store.read() as connection:
+        assert records(kept.segments(connection)) == [3, 4, 5, 6]
+
+
 def test_many_small_segments_are_put_together_and_large_ones_leave_the_store(store: StateStore, kept: Journal) -> None:
     small = [segment_of(table_of(range(number, number + 1))) for number in range(35)]
     with store.write() as connection:
