@@ -20,7 +20,7 @@ _YOUNG_SECONDS = 60.0
 """The age up to which a folder may not have been locked yet."""
 
 _UNOWNED_SECONDS = 7 * 86_400.0
-"""The age from which a folder without an owner's file is nobody's: earlier versions made none."""
+"""The age from which a folder without an owner's file is nobody's: of a run that was killed before it made one."""
 
 
 @contextmanager

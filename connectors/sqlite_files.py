@@ -207,8 +207,8 @@ class _TableReader:
             with closing(_open(self._file)) as connection:
                 connection.text_factory = bytes
                 known = {row[1].decode() for row in connection.execute(f'pragma table_info("{self._table.name}")')}
-                if known >= {column.name for column in self._table.columns if not column.nullable}:
-                    self._names = ", ".join(_value_of(column.name, known) for column in self._table.columns)
+                if known >= {column.name for column in self._table.columns}:
+                    self._names = ", ".join(f'"{column.name}"' for column in self._table.columns)
                     yield from self._by_key(connection)
                 else:
                     self.is_cut = bool(known)
@@ -288,8 +288,3 @@ class _TableReader:
         if isinstance(column.type, Text) and column.name in self._contents.json_columns and value:
             json.loads(value)
         return value
-
-
-def _value_of(name: str, known: Collection[str]) -> str:
-    """What is read for a column: null, as when it is added, where the file was made before there was one."""
-    return f'"{name}"' if name in known else f'null "{name}"'

@@ -15,9 +15,18 @@ import pyarrow.parquet as pq
 from sqlalchemy import make_url, select
 
 from connectors.catalog.store.database import open_database
-from connectors.catalog.store.indexes import ACTIVITY_FILLED
+from connectors.catalog.store.indexes import ACTIVITY_FILLED, LABELS_FILLED
 from connectors.catalog.store.lineage.writer import project
-from connectors.catalog.store.schema import corrections, edge_counts, entity_activity, intervals, versions
+from connectors.catalog.store.schema import (
+    corrections,
+    edge_counts,
+    entity_activity,
+    entity_labels,
+    intervals,
+    search_spellings,
+    search_vocabulary,
+    versions,
+)
 from connectors.catalog.store.schema import meta as catalog_meta
 from connectors.catalog.store.schema import metadata as catalog_tables
 from connectors.sqlite_files import Contents, Salvage, SalvagedTable, is_whole, put_back, salvage
@@ -30,8 +39,12 @@ from workflows.state.store import metadata as state_tables
 
 _JSON_OF_CATALOG = ("document", "content", "answer")
 _JSON_OF_STATE = ("letter", "limits", "report")
-_PROJECTIONS = (intervals.name, entity_activity.name, edge_counts.name)
+_PROJECTIONS = frozenset(
+    table.name
+    for table in (intervals, entity_activity, edge_counts, entity_labels, search_vocabulary, search_spellings)
+)
 """Worked out again from the rest: of those that are kept in part, what is filed later would be counted twice."""
+_FILLED = frozenset({ACTIVITY_FILLED, LABELS_FILLED})
 
 
 def repair(config: RunConfig | None, catalog: Path | None) -> Iterator[str]:
@@ -78,7 +91,7 @@ def _is_left_out(table: str, row: Mapping[str, Any]) -> bool:
 
     Without its identity, what runs believe to have filed in the old one is filed again.
     """
-    return table in _PROJECTIONS or (table == catalog_meta.name and row["key"] in ("identity", ACTIVITY_FILLED))
+    return table in _PROJECTIONS or (table == catalog_meta.name and row["key"] in {"identity", *_FILLED})
 
 
 def _project_all(file: Path) -> None:

@@ -108,7 +108,8 @@ def _tell(connection: Connection, tables: int, columns: int, edges: int) -> None
     version = {"digest": "0", "column_edges": 3, "content": "{}"}
     connection.execute(insert(versions), [{"id": at, "contribution_id": at, **version} for at in range(edges)])
     spans = [
-        {"id": at, "version_id": at, "from_id": source, "to_id": target, "start": 0}
+        {"id": at, "version_id": at, "from_id": source, "to_id": target, "start": 0, "kind": "query"}
+        | {"source": "QueryLineage", "column_edges": 3, "from_holder": 0, "to_holder": 0}
         | {"last_seen": _NOW - int(chance.paretovariate(0.5)) % 400 * _DAY}
         for at, (source, target) in enumerate(ends)
     ]

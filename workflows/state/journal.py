@@ -28,7 +28,6 @@ from workflows.state.segments import (
     rows_only_skipped,
     segment_of,
     table_groups,
-    with_all_columns,
     write_segment,
 )
 from workflows.state.store import StateStore, identity_of, journal, positions
@@ -116,9 +115,8 @@ class Journal:
         if not moved:
             return
         segments = [self._segment(connection, identifier) for identifier in moved]
-        schema = pa.unify_schemas([segment.schema() for segment in segments])
         connection.execute(delete(journal).where(journal.c.id.in_(moved)))
-        tables = (with_all_columns(segment.rows(), schema) for segment in segments)
+        tables = (segment.rows() for segment in segments)
         self.append(connection, (self._segment_of(parts) for parts in table_groups(tables, _TOGETHER)))
 
     def _segment_of(self, tables: Sequence[pa.Table]) -> Segment:

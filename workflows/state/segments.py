@@ -179,10 +179,6 @@ class Segment:
         """The rows. Raises StateLost where they are damaged or gone."""
         return rows_of(self.content if self.file is None else self.file, columns)
 
-    def schema(self) -> pa.Schema:
-        """What its rows have. Raises StateLost like `rows`."""
-        return self._metadata().schema.to_arrow_schema()
-
     def digests(self) -> Digests:
         """The records, sorted, each once. Raises StateLost like `rows`."""
         if self.file is None:
@@ -197,12 +193,11 @@ class Segment:
         return min(group.min for group in groups), max(group.max for group in groups)
 
     def lowest(self, column: str) -> tuple[str, ...]:
-        """The lowest value of a column in each part of the rows that has one; () where older rows lack the column."""
+        """The lowest value of a column in each part of the rows that has one. Raises StateLost like `rows`."""
         metadata = self._metadata()
-        if column not in (names := metadata.schema.to_arrow_schema().names):
-            return ()
+        number = metadata.schema.names.index(column)
         groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
-        found = (group.column(names.index(column)).statistics for group in groups)
+        found = (group.column(number).statistics for group in groups)
         return tuple(one.min for one in found if one is not None and one.has_min_max)
 
     def _metadata(self) -> pq.FileMetaData:
@@ -258,15 +253,6 @@ def rows_of(content: bytes | Path, columns: list[str] | None = None) -> pa.Table
         raise _unreadable() from error
 
 
-def with_all_columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The rows with the columns that an older version did not write: empty, or false where none may be empty."""
-    for column in schema:
-        if column.name not in rows.column_names:
-            empty = pa.scalar(None if column.nullable else False, column.type)
-            rows = rows.append_column(column, pa.repeat(empty, rows.num_rows))
-    return rows.select(schema.names)
-
-
 def _digests_file(file: Path) -> Path:
     """Where the digests of the segment in a file stand."""
     return file.with_name(file.name + DIGESTS)
@@ -295,10 +281,9 @@ def queries_of(segments: Iterable[Segment]) -> set[tuple[str, str]]:
     """The templates of the SELECTs that were taken apart, each with its dialect."""
     found: set[tuple[str, str]] = set()
     for segment in segments:
-        if "query" in segment.schema().names:
-            rows = segment.rows(["query", "dialect"])
-            asked = rows.filter(pc.is_valid(rows["query"])).group_by(["query", "dialect"]).aggregate([])
-            found.update(zip(asked["query"].to_pylist(), asked["dialect"].to_pylist(), strict=True))
+        rows = segment.rows(["query", "dialect"])
+        asked = rows.filter(pc.is_valid(rows["query"])).group_by(["query", "dialect"]).aggregate([])
+        found.update(zip(asked["query"].to_pylist(), asked["dialect"].to_pylist(), strict=True))
     return found
 
 
@@ -315,9 +300,8 @@ def digests_of_queries(segments: Iterable[Segment]) -> Digests:
     """The records of which a SELECT was taken apart, sorted, each once."""
     found = [none_known()]
     for segment in segments:
-        if "query" in segment.schema().names:
-            rows = segment.rows(["digest", "query"])
-            found.append(rows.filter(pc.is_valid(rows["query"]))["digest"].to_numpy())
+        rows = segment.rows(["digest", "query"])
+        found.append(rows.filter(pc.is_valid(rows["query"]))["digest"].to_numpy())
     return np.unique(np.concatenate(found))
 
 

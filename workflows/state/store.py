@@ -1,4 +1,4 @@
-"""The state store: its tables, how an older store becomes one of this version, and the database that it is in."""
+"""The state store: its tables, and the database that it is in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -32,7 +32,6 @@ from sqlalchemy import (
     make_url,
     select,
     text,
-    update,
 )
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import (
@@ -51,9 +50,11 @@ from connectors.sqlite_files import is_damage, is_full, is_no_database, quotes_c
 from ingestion.errors import ConfigError, StateLost
 from workflows.state._damage import state_lost
 
-# The tables, and how an older store becomes one of this version.
+# The tables.
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
+"""Another one whenever a table or JOURNAL_SCHEMA changes: a store of another version is refused, and none is ever
+rewritten."""
 metadata = MetaData()
 
 meta = Table("headwater_meta", metadata, Column("key", String(64), primary_key=True), Column("value", Text))
@@ -89,7 +90,7 @@ positions = Table(
     Column("complete_since", Float(53)),  # the journal has every record read since then; null: every one ever read
     Column("version", Text, nullable=False),  # of what read and parsed
     Column("settings", Text, nullable=False),  # digest of what the lineage depends on besides the log
-    Column("unsettled", Integer, key="to_retry", nullable=False),  # names and edges that the next run must try again
+    Column("to_retry", Integer, nullable=False),  # names and edges that the next run must try again
 )
 
 journal = Table(
@@ -126,7 +127,7 @@ acknowledged = Table(
     Column("target", String(128), primary_key=True),  # the entity (or dataset) that the edges lead into
     Column("kind", String(64), nullable=False),  # the target's type
     Column("digest", String(64), nullable=False),  # of everything that was said of it
-    Column("words", Text, key="digests", nullable=False),  # who said it, since when, and a digest of it, as JSON
+    Column("digests", Text, nullable=False),  # who said it, since when, and a digest of it, as JSON
 )
 
 written_edges = Table(
@@ -200,66 +201,26 @@ log_metrics = Table(
     Column("sink", String(128), nullable=False),  # the catalog that it was filed in
 )
 
-_LOG_QUERIES = (
-    "create table headwater_log_query (workflow varchar(255) not null, id varchar(64) not null, "
-    "query varchar(128) not null, dialect varchar(64) not null, literals varchar(64) not null, "
-    "database text not null, search_path text not null, version text not null, content text not null, "
-    "reason text not null, tables text not null, primary key (workflow, id))",
-    'create table headwater_log_query_use (workflow varchar(255) not null, id varchar(64) not null, "user" text '
-    'not null, runs bigint not null, last double precision, primary key (workflow, id, "user"))',
-    "create table headwater_log_metric (workflow varchar(255) not null, identity varchar(64) not null, "
-    "name text not null, digest varchar(64) not null, sink varchar(128) not null, primary key (workflow, identity))",
-)
-
-MIGRATIONS: Mapping[int, Sequence[str]] = {
-    1: (
-        "create table headwater_log_file (workflow varchar(255) not null, path text not null, size bigint not null, "
-        "modified double precision not null, primary key (workflow, path))",
-    ),
-    2: ("alter table headwater_journal add column file text",),
-    3: _LOG_QUERIES,
-    4: (
-        "create table headwater_written_edge (workflow varchar(255) not null, sink varchar(128) not null, "
-        "target varchar(128) not null, source varchar(128) not null, receipt varchar(64) not null, "
-        "producers text not null, primary key (workflow, sink, target, source))",
-    ),
-}
-"""The statements that make a store of a version one of the next; every version before this one has an entry."""
-
 
 def _prepare(connection: Connection, location: str) -> None:
-    """Makes the tables where there are none, and brings those of an older version up to this one.
-
-    Raises ConfigError for a store of a newer version.
-    """
+    """Makes the tables where there are none. Raises ConfigError for a store of another version."""
     if not inspect(connection).has_table(meta.name):
         metadata.create_all(connection)
         connection.execute(insert(meta).values(key="schema", value=str(SCHEMA_VERSION)))
-        _make_identity(connection)
-        return
-    found = int(connection.scalar(select(meta.c.value).where(meta.c.key == "schema")) or 0)
-    if found > SCHEMA_VERSION:
+    found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema"))
+    if found != str(SCHEMA_VERSION):
         raise ConfigError(
-            f"the state in {location} was written by a newer version (state {found}, this knows {SCHEMA_VERSION}): "
-            "use that version, or another headwater.state.url"
+            f"the state in {location} was written by another version (state {found}, this is {SCHEMA_VERSION}): use "
+            "that version, or another headwater.state.url: what the log still has is read again, and counts once"
         )
-    for version in range(found, SCHEMA_VERSION):
-        for statement in MIGRATIONS[version]:
-            connection.execute(text(statement))
-    if found < SCHEMA_VERSION:
-        connection.execute(update(meta).where(meta.c.key == "schema").values(value=str(SCHEMA_VERSION)))
-    if identity_of(connection) is None:
-        _make_identity(connection)
+    if identity_of(connection) is None:  # new, or a repair could not read it
+        connection.execute(insert(meta).values(key="identity", value=uuid.uuid4().hex))
 
 
 def identity_of(connection: Connection) -> str | None:
-    """What tells a store from every other, wherever it is; None where a version before this one made it."""
+    """What tells a store from every other, wherever it is; None until it is opened."""
     found: str | None = connection.scalar(select(meta.c.value).where(meta.c.key == "identity"))
     return found
-
-
-def _make_identity(connection: Connection) -> None:
-    connection.execute(insert(meta).values(key="identity", value=uuid.uuid4().hex))
 
 
 # The database: one SQLite file, or a PostgreSQL that several machines share.
@@ -269,7 +230,7 @@ VALUES_AT_ONCE = 500
 _BUSY_SECONDS = 60
 _NOT_AS_WRITTEN = "text in it is not as it was written"
 _READ_ONLY = "readonly"
-_MIGRATION_LOCK = 4_611_686_018_427_001
+_PREPARATION_LOCK = 4_611_686_018_427_001
 
 
 class StateStore:
@@ -390,7 +351,7 @@ def open_state(url: str) -> StateStore:
         store = StateStore(engine, location or url)
         with store.write() as connection:
             if connection.dialect.name == "postgresql":
-                connection.execute(text(f"select pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+                connection.execute(text(f"select pg_advisory_xact_lock({_PREPARATION_LOCK})"))
             _prepare(connection, store.location)
     except (ArgumentError, ValueError):
         raise ConfigError("headwater.state.url: write a file's path, or postgresql://user@host/database") from None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, select, text, update
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -23,7 +23,6 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.edge_counts import prepare_edge_counts
 from connectors.catalog.store.indexes import prepare_activity, prepare_labels, prepare_name_index
-from connectors.catalog.store.rows import holder_number
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals, meta, metadata
 from connectors.private_files import private_file, private_folder
 from connectors.sqlite_files import StoreDamaged, is_damage, is_full, is_no_database
@@ -49,10 +48,6 @@ _STATISTICS = {
     (intervals.name, "intervals_end"): f"{_ROWS} 500000",
 }
 
-_FILL_HOLDERS = (
-    f"update {intervals.name} set from_holder = holder_number((select parent_id from entities where id = from_id)), "
-    "to_holder = holder_number((select parent_id from entities where id = to_id)) where from_holder is null"
-)
 _OURS = f"tbl in ('{entities.name}', '{intervals.name}')"
 
 BUSY_SECONDS = 60
@@ -82,43 +77,6 @@ def _prepare_selectivity(connection: Connection) -> None:
     values = [{"tbl": table, "idx": index, "stat": expected} for (table, index), expected in _STATISTICS.items()]
     connection.execute(text("insert into sqlite_stat1 (tbl, idx, stat) values (:tbl, :idx, :stat)"), values)
     connection.execute(text("analyze sqlite_schema"))
-
-
-def _widen_intervals(connection: Connection) -> None:
-    """Gives the intervals of a store that was made without them what their versions have."""
-    known = {row[1] for row in connection.execute(text(f"pragma table_info({intervals.name})"))}
-    if not known or "kind" in known:
-        return
-    for column in ("kind text not null default ''", "source text not null default ''"):
-        connection.execute(text(f"alter table {intervals.name} add column {column}"))
-    connection.execute(text(f"alter table {intervals.name} add column column_edges integer not null default 0"))
-    of_version = "from versions v join contributions c on c.id = v.contribution_id where v.id = intervals.version_id"
-    connection.execute(
-        text(f"update intervals set (kind, source, column_edges) = (select kind, source, column_edges {of_version})")
-    )
-    for index in ("intervals_from", "intervals_to"):
-        connection.execute(text(f"drop index if exists {index}"))
-
-
-def _add_holders(connection: Connection) -> None:
-    """Gives intervals the numbers of what their ends lie in: all in a store that was made without them.
-
-    And later those that a program of before has written since, which leaves them out.
-    """
-    known = {row[1] for row in connection.execute(text(f"pragma table_info({intervals.name})"))}
-    if not known:
-        return
-    lacking = [column for column in ("from_holder", "to_holder") if column not in known]
-    for column in lacking:
-        connection.execute(text(f"alter table {intervals.name} add column {column} integer"))
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
-    driver.create_function("holder_number", 1, holder_number, deterministic=True)
-    connection.execute(text(_FILL_HOLDERS))
-    if lacking:
-        connection.execute(text("drop index if exists entities_parent"))
-        for added in (*intervals.indexes, *entities.indexes):
-            added.create(connection, checkfirst=True)
 
 
 # The time, as the catalog keeps it.
@@ -157,10 +115,7 @@ class Database:
         self._readers = _open(file, _READERS)
         self._writer = _open(file, _WRITER)
         with self.write() as connection:
-            _widen_intervals(connection)
-            _add_holders(connection)
-            metadata.create_all(connection)
-            _check_version(connection, file)
+            _prepare_tables(connection, file)
             for prepare in (prepare_name_index, prepare_labels, prepare_activity, prepare_edge_counts):
                 prepare(connection)
             _prepare_selectivity(connection)
@@ -254,13 +209,18 @@ def _configure(pool: _PoolSettings, connection: DBAPIConnection, _: ConnectionPo
     cursor.close()
 
 
-def _check_version(connection: Connection, file: Path) -> None:
-    found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema"))
+def _prepare_tables(connection: Connection, file: Path) -> None:
+    """Makes the tables that are not there. Raises ConfigError for a store of another version, which stays as it is."""
+    of_version = select(meta.c.value).where(meta.c.key == "schema")
+    found = connection.scalar(of_version) if inspect(connection).has_table(meta.name) else None
+    if found not in (None, SCHEMA_VERSION):
+        raise ConfigError(
+            f"{file} was written by another version (store {found}, this is {SCHEMA_VERSION}): use that version, or "
+            "name another file (headwater.catalog.file, --catalog), into which `ingest run --full` files the log again"
+        )
+    metadata.create_all(connection)
     if found is None:
         connection.execute(insert(meta).values(key="schema", value=SCHEMA_VERSION))
-    elif found != SCHEMA_VERSION:
-        message = f"{file} was written by another version (store {found}, this is {SCHEMA_VERSION}): use another file"
-        raise ConfigError(message)
 
 
 def _identify(connection: Connection) -> None:

@@ -16,13 +16,14 @@ from connectors.catalog.store.schema import edge_counts, intervals
 from ingestion.model.contributions import OBSERVED
 
 _SINCE = "since"
-_PAIR = ("from_holder", "to_holder", "kind")
+_COUNTED_BY = ("from_holder", "to_holder", "kind")
+"""What the edges of one count have in common: the key of the table."""
 _ADD = (
     f"insert into {edge_counts.name} select new.from_holder, new.to_holder, new.kind, 1, new.last_seen "
-    'where new."end" is null and new.from_holder is not null '
+    'where new."end" is null '
     "on conflict do update set edges = edges + 1, oldest = min(oldest, excluded.oldest);"
 )
-_SAME = " and ".join(f"{name} = old.{name}" for name in _PAIR)
+_SAME = " and ".join(f"{name} = old.{name}" for name in _COUNTED_BY)
 _OLDEST = f'select min(last_seen) from {intervals.name} where {_SAME} and "end" is null'
 _TAKE_AWAY = (
     f"update {edge_counts.name} set edges = edges - 1, "
@@ -31,22 +32,15 @@ _TAKE_AWAY = (
     f"delete from {edge_counts.name} where {_SAME} and edges = 0;"
 )
 _CHANGES = {"insert": _ADD, "delete": _TAKE_AWAY, "update": f"{_TAKE_AWAY} {_ADD}"}
-_COUNT_ALL = (
-    f"insert into {edge_counts.name} select {', '.join(_PAIR)}, count(*), min(last_seen) from {intervals.name} "
-    f'where "end" is null and from_holder is not null group by {", ".join(_PAIR)}'
-)
 
 
 def prepare_edge_counts(connection: Connection) -> None:
-    """Counts the edges of a store that does not keep their numbers yet, and has it keep them."""
-    known = set(connection.scalars(text("select name from sqlite_master where type = 'trigger'")))
-    triggers = {f"{edge_counts.name}_{change}": (change, body) for change, body in _CHANGES.items()}
-    if known.issuperset(triggers):
-        return
-    connection.execute(edge_counts.delete())
-    connection.execute(text(_COUNT_ALL))
-    for name, (change, body) in triggers.items():
-        connection.execute(text(f"create trigger {name} after {change} on {intervals.name} begin {body} end"))
+    """Has a store keep the counts."""
+    for change, body in _CHANGES.items():
+        name = f"{edge_counts.name}_{change}"
+        connection.execute(
+            text(f"create trigger if not exists {name} after {change} on {intervals.name} begin {body} end")
+        )
 
 
 def edges_between_holders(connection: Connection, since: int | None) -> Iterable[tuple[int, int, str, int]]:
@@ -61,11 +55,11 @@ def edges_between_holders(connection: Connection, since: int | None) -> Iterable
 
 @lru_cache(maxsize=2)
 def _counts(*, observed_since: bool) -> Select[Any]:
-    pair = tuple(edge_counts.c[name] for name in _PAIR)
+    pair = tuple(edge_counts.c[name] for name in _COUNTED_BY)
     if not observed_since:
         return select(*pair, edge_counts.c.edges)
     since = bindparam(_SINCE, type_=BigInteger)
-    same = and_(*(intervals.c[name] == edge_counts.c[name] for name in _PAIR))
+    same = and_(*(intervals.c[name] == edge_counts.c[name] for name in _COUNTED_BY))
     recent = select(func.count()).where(same, intervals.c.end.is_(None), intervals.c.last_seen >= since)
     all_count = or_(edge_counts.c.oldest >= since, edge_counts.c.kind.not_in(OBSERVED))
     return select(*pair, case((all_count, edge_counts.c.edges), else_=recent.correlate(edge_counts).scalar_subquery()))

@@ -43,14 +43,13 @@ _NAME_INDEXES = (
     *(statement.format(kind=kind) for kind in (ENTITY, COLUMN) for statement in _OF_A_KIND),
     "create index if not exists search_names_name on search_names (name, column_path)",
     "create index if not exists search_spellings_backwards on search_spellings (backwards)",
-    "drop table if exists search",  # of stores made before there were these
 )
 _WORD = re.compile(r"[^\W_]+")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MOST_WORDS = 64
 
 TAG, OWNER = "tag", "owner"
-_LABELS_FILLED = "labels"
+LABELS_FILLED = "labels"
 _MARKS = ('"tagFQN"', '"owners"')
 _LABEL_INDEXES = (
     # of a table's events those that say it appeared are one in fifty
@@ -99,7 +98,7 @@ Statement = tuple[str, str, str]
 
 
 def prepare_name_index(connection: Connection) -> None:
-    """Makes the index, and fills it in a store that was made without one."""
+    """Makes the index, and fills it in a store that was repaired: what it is made of cannot be read out of a file."""
     for statement in _NAME_INDEXES:
         connection.execute(text(statement))
     if connection.scalar(select(search_vocabulary.c.id).limit(1)) is None:
@@ -183,17 +182,17 @@ def _all_words(name: str) -> str:
 
 
 def prepare_labels(connection: Connection) -> None:
-    """Makes the indexes that searches narrow by, and fills the labels of a store that was made without them."""
+    """Makes the indexes that searches narrow by, and files the labels of a store that was repaired."""
     for statement in _LABEL_INDEXES:
         connection.execute(text(statement))
-    if connection.scalar(select(meta.c.value).where(meta.c.key == _LABELS_FILLED)) is not None:
+    if connection.scalar(select(meta.c.value).where(meta.c.key == LABELS_FILLED)) is not None:
         return
     marked = or_(*(entities.c.document.contains(mark) for mark in _MARKS))
     for identifier, document in connection.execute(select(entities.c.id, entities.c.document).where(marked)):
         rows = label_rows(identifier, json.loads(document))
         if rows:
             connection.execute(upsert(entity_labels).on_conflict_do_nothing(), rows)
-    connection.execute(insert(meta).values(key=_LABELS_FILLED, value=1))
+    connection.execute(insert(meta).values(key=LABELS_FILLED, value=1))
 
 
 def index_labels(connection: Connection, identifier: str, document: Json, before: str) -> None:
@@ -244,7 +243,7 @@ def _labels(part: Json, path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def prepare_activity(connection: Connection) -> None:
-    """Works out the activity in a store that was made without it."""
+    """Works out the activity in a store that was repaired."""
     if connection.scalar(select(meta.c.value).where(meta.c.key == ACTIVITY_FILLED)) is not None:
         return
     subject = (contributions.c.from_id, contributions.c.kind, contributions.c.key)

@@ -22,7 +22,8 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Another one whenever a table changes: a store of another version is refused, and none is ever rewritten."""
 
 metadata = MetaData()
 
@@ -37,7 +38,7 @@ entities = Table(
     Column("fqn_folded", Text, nullable=False),
     Column("name_folded", Text, nullable=False),
     Column("parent_id", Text, ForeignKey("entities.id")),
-    Column("service_folded", Text, nullable=False, server_default=""),
+    Column("service_folded", Text, nullable=False),
     Column("table_type", Text),
     Column("path", Text),  # of a container or an external table, normalised
     Column("checksum", Text),
@@ -330,7 +331,7 @@ endings = Table(
     Column("seq", Integer, primary_key=True),
     Column("at", BigInteger, nullable=False),
     Column("until", BigInteger, nullable=False),
-    Column("told", BigInteger, key="filed_at", nullable=False),  # a whole truth filed anew takes the old one's place
+    Column("filed_at", BigInteger, nullable=False),  # a whole truth filed anew takes the old one's place
     Column("from_id", Text),
     Column("to_id", Text),
     Column("kind", Text),
@@ -371,21 +372,18 @@ intervals = Table(
     Column("end", BigInteger),
     Column("last_seen", BigInteger, nullable=False),
     # what its contribution and its version have too: theirs are the largest rows of the store
-    Column("kind", Text, nullable=False, server_default=""),
-    Column("source", Text, nullable=False, server_default=""),
-    Column("column_edges", Integer, nullable=False, server_default="0"),
-    # the numbers (see `holder_number`) of what both entities lie in, which their names say once and for all; null in
-    # rows of a program that does not know of them, until the store is opened again
-    Column("from_holder", BigInteger),
-    Column("to_holder", BigInteger),
+    Column("kind", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("column_edges", Integer, nullable=False),
+    # the numbers (see `holder_number`) of what both entities lie in, which their names say once and for all
+    Column("from_holder", BigInteger, nullable=False),
+    Column("to_holder", BigInteger, nullable=False),
     # with all that tells which edges there are at a moment
     Index("intervals_from", "from_id", "end", "kind", "last_seen", "start", "to_id"),
     Index("intervals_to", "to_id", "end", "kind", "last_seen", "start", "from_id", "source", "column_edges"),
     Index(
         "intervals_holders", "from_holder", "to_holder", "kind", "last_seen", "end", sqlite_where=text('"end" is null')
     ),
-    # those rows: next to none, and found without reading others
-    Index("intervals_without_holders", "from_holder", sqlite_where=text("from_holder is null")),
     Index("intervals_version", "version_id"),
     Index("intervals_start", "start"),
     Index("intervals_end", "end"),

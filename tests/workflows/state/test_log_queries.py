@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlalchemy import text, update
+from sqlalchemy import update
 
 from tests.support.decompositions import decomposed
 from workflows.state.log_queries import (
@@ -18,7 +18,7 @@ from workflows.state.log_queries import (
     literal_key,
     store_changes,
 )
-from workflows.state.store import StateStore, log_queries, meta, metadata, open_state
+from workflows.state.store import StateStore, log_queries, open_state
 
 ONE = LogQuery(
     QueryKey("q", "postgres", "l", "shop", ("web", "public")),
@@ -54,19 +54,3 @@ def test_the_key_of_literals_is_made_once(store: StateStore, url: str) -> None:
     again = open_state(url)
     assert literal_key(again) == literal_key(store) == key
     again.close()
-
-
-def test_a_store_of_the_version_before_gets_the_tables(store: StateStore, url: str) -> None:
-    with store.write() as connection:
-        later = "headwater_written_edge"  # of the version after those
-        for table in ("headwater_log_query", "headwater_log_query_use", "headwater_log_metric", later):
-            connection.execute(text(f"drop table {table}"))
-        connection.execute(update(meta).where(meta.c.key == "schema").values(value="3"))
-    again = open_state(url)
-    with again.write() as connection:
-        store_changes(connection, "w", QueryChanges([ONE], (), {"m": FiledMetric("rate", "d", "catalog a")}))
-    with again.read() as connection:
-        assert known_queries(connection, "w") == {ONE.key: ONE}
-        assert filed_metrics(connection, "w") == {"m": FiledMetric("rate", "d", "catalog a")}
-    again.close()
-    assert {"headwater_log_query", "headwater_log_query_use", "headwater_log_metric"} <= metadata.tables.keys()

@@ -38,6 +38,7 @@ def opened(store: StateStore, workflow_file: Callable[[], Path]) -> Callable[[],
         first = WorkflowState(store, lease, load_config(workflow_file()), Backfill())
         first.remember([TEMPLATE])
         rows = {"digest": [7], "fingerprint": ["one"], "dialect": ["postgres"], "time": [10.0], "sets": [False]}
+        rows |= dict.fromkeys(("query", "skipped", "set_how"), pa.nulls(1, pa.string()))
         first.commit(RunCheckpoint([segment_of(pa.table(rows))], newest=10.0))
     return state
 

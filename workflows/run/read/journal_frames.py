@@ -27,7 +27,6 @@ from workflows.state.segments import (
     pack_task,
     rows_of,
     stored_segment,
-    with_all_columns,
     with_segments,
     write_segment,
 )
@@ -190,7 +189,7 @@ def _unpacker(since: float | None) -> Callable[[Iterator[pa.RecordBatch]], Itera
     def unpack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for content, file in zip(*(batch.column(name).to_pylist() for name in batch.schema.names), strict=True):
-                rows = with_all_columns(rows_of(Path(file) if content is None else content), _ARROW_SCHEMA)
+                rows = rows_of(Path(file) if content is None else content)
                 bears = pc.or_(pc.or_(pc.is_valid(rows["fingerprint"]), rows["sets"]), pc.is_valid(rows["set_how"]))
                 if since is not None:
                     recent = pc.or_(pc.equal(rows["time"], 0.0), pc.greater_equal(rows["time"], since))

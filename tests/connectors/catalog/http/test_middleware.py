@@ -224,8 +224,11 @@ class TestStart:
         with sqlite3.connect(file) as connection:
             connection.execute("update meta set value = 99 where key = 'schema'")
         connection.close()
-        with pytest.raises(ConfigError, match="another version"), running_catalog(CatalogConfig(file, port=0)):
+        before = file.read_bytes()
+        said = r"c\.db was written by another version \(store 99, this is \d\).*name another file .*--catalog"
+        with pytest.raises(ConfigError, match=said), running_catalog(CatalogConfig(file, port=0)):
             pass
+        assert file.read_bytes() == before
 
     def test_a_directory_that_cannot_be_made_is_named(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")

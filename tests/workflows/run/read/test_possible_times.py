@@ -30,7 +30,7 @@ def test_a_record_of_the_far_future_mutes_no_other(spark: SparkSession, tmp_path
     with sqlite3.connect(tmp_path / "state.db") as state:
         ((newest,),) = state.execute("select newest from headwater_position").fetchall()
         assert newest == 1767225720.0
-        # What an earlier version has left behind.
+        # What a run leaves behind whose clock was years ahead.
         state.execute("update headwater_position set newest = 7226582400.0, complete_since = 7226000000.0")
     write_log(tmp_path / "log" / "more.csv", [LATER])
     healed = run(tmp_path)

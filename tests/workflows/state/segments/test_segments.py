@@ -39,6 +39,7 @@ def table_of(rows: list[tuple[int, str | None, float, bool]]) -> pa.Table:
             "dialect": ["postgres"] * len(rows),
             "time": pa.array(times, pa.float64()),
             "sets": list(changes),
+            "set_how": pa.nulls(len(rows), pa.string()),
         }
     )
 
@@ -65,7 +66,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path | None:
 def test_a_segment_tells_whether_changes_of_sessions_depend_on_more(
     noted: list[str | None], folder: Path | None, *, conditional: bool
 ) -> None:
-    table = table_of(ROWS[:2]).append_column("set_how", pa.array(noted, pa.string()))
+    table = table_of(ROWS[:2]).drop_columns("set_how").append_column("set_how", pa.array(noted, pa.string()))
     kept = segment_of(table) if folder is None else write_segment(new_segment_file(folder), [table], table.schema)
     assert any_conditional_change([segment(ROWS, folder), kept]) is conditional
 

@@ -25,7 +25,6 @@ _QUERIES = {
     .order_by(entities.c.fqn)
     .limit(200),
     "intervals_to": intervals.select().where(intervals.c.to_id.in_(_MANY), NOW.holds()),
-    "intervals_without_holders": intervals.select().where(intervals.c.from_holder.is_(None)),
     "intervals_from": intervals.select().where(intervals.c.from_id.in_(_MANY), NOW.holds()),
 }
 

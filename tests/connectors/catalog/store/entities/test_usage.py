@@ -37,6 +37,7 @@ def test_the_last_read_of_an_entity_is_the_newest_of_all(tmp_path: Path, seed: i
             connection.execute(insert(records).values(contribution_id=number, digest=number))
             end = chance.choice((None, None, seen + 1))
             times = {"start": 0, "last_seen": seen, "end": end}
+            said |= {"source": "", "column_edges": 0, "from_holder": 0, "to_holder": 0}
             connection.execute(insert(intervals).values(version_id=number, **said, **times))
         found = uses(connection, [*_ENTITIES])
         assert {one: (known["reads"], known["lastRead"]) for one, known in found.items()} == {
