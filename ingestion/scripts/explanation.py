@@ -1,23 +1,58 @@
-"""Where a column comes from: the chain of expressions back to base columns, over a graph document.
+"""Where a column comes from: the chain of expressions back to base columns, over what is told of each column.
 
-The document is that of the catalog's graph call and of `lineage_graph`, so a script and a catalog explain alike.
+A script tells it by the document of `lineage_graph`, which is that of the catalog's graph call too, and a catalog by
+what it stores, so that both explain alike.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ingestion.model.fqn import split_fqn
 from ingestion.model.lineage import Json
 from ingestion.model.moments import Unseen, latest_unseen
 from ingestion.model.witnesses import Verdict
-from ingestion.walk import Hop, Walk, tie_of
+from ingestion.walk import Hop, Walk, meeting_numbers, tie_of
 
 _EXPLANATION_VERSION = 1
 
-_Origin = tuple[str, str, str]
+
+class ExplainedContribution(NamedTuple):
+    """What one producer says of an edge, as an explanation tells it; `text` as of `ExplainedStatement`."""
+
+    kind: str
+    key: str
+    text: str
+    parser: str
+    jobs: tuple[str, ...]
+    last_seen: int | None
+
+    @property
+    def statement(self) -> tuple[str, str, str]:
+        """What gives columns together."""
+        return self.kind, self.key, self.text
+
+
+class ColumnPart(NamedTuple):
+    """The part of a source column in another one, or (unless `of_column`) in all columns of its table.
+
+    The other fields are those of `ExplainedHop`.
+    """
+
+    source: str
+    type: str
+    subtype: str
+    masking: bool
+    expression: str
+    certain: bool
+    within: bool
+    of_column: bool
+    unseen: Unseen | None
+    verdict: Verdict | None
+    contribution: ExplainedContribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +226,20 @@ def columns_called(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 def explain(document: Mapping[str, Any], column: str) -> Explanation:
     """The explanation of a column that the document has, by its full name."""
-    reader = _HopReader(document)
+    tables = {
+        one["fullyQualifiedName"]: card["fullyQualifiedName"] for card in document["nodes"] for one in card["columns"]
+    }
+    return explanation_of(column, _DocumentParts(document).into, tables)
+
+
+def explanation_of(
+    column: str, parts_in: Callable[[str], Sequence[ColumnPart]], tables: Mapping[str, str]
+) -> Explanation:
+    """The explanation of a column, where it is known of each column which parts others have in it.
+
+    `tables` are the names of the tables of the columns that are known, by the columns' full names.
+    """
+    reader = _HopReader(parts_in)
     sources: dict[str, tuple[ExplainedHop, ...]] = {}
 
     def into(names: Sequence[str]) -> Iterator[Hop[str, ExplainedHop]]:
@@ -200,9 +248,6 @@ def explain(document: Mapping[str, Any], column: str) -> Explanation:
             yield from _walk(name, sources[name])
 
     Walk((column,), into).finish()
-    tables = {
-        one["fullyQualifiedName"]: card["fullyQualifiedName"] for card in document["nodes"] for one in card["columns"]
-    }
     return Explanation(column, sources, reader.explained_statements(), tables)
 
 
@@ -211,86 +256,117 @@ def _walk(column: str, sources: Iterable[ExplainedHop]) -> Iterator[Hop[str, Exp
 
 
 class _HopReader:
-    """What a document says of each column's sources; numbers statements in the order in which they are asked for."""
+    """The hops into columns; numbers statements in the order in which they are asked for."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self._statements: dict[ExplainedStatement, int] = {}
+    def __init__(self, parts_in: Callable[[str], Sequence[ColumnPart]]) -> None:
+        self._parts_in = parts_in
+        self._statements: dict[tuple[str, str, str], int] = {}
         self._jobs: dict[int, set[str]] = {}
         self._last_seen: dict[int, int] = {}
-        self._tables = {
-            column["fullyQualifiedName"]: card["id"] for card in document["nodes"] for column in card["columns"]
-        }
-        self._contributions: dict[str, list[tuple[bool, Mapping[str, Any]]]] = {}
-        self._made: dict[str, dict[_Origin, set[str]]] = {}
-        self._verdicts = {
-            (one["from"], one["to"], one["type"]): Verdict.from_json(one)
-            for edge in document["edges"]
-            for one in edge.get("verdicts") or ()
-        }
-        for edge in document["edges"]:
-            within = edge["from"] == edge["to"]
-            self._contributions.setdefault(edge["to"], []).extend((within, one) for one in edge["contributions"])
-            for contribution in edge["contributions"]:
-                made = self._made.setdefault(edge["to"], {}).setdefault(_origin(contribution), set())
-                made.update(one["to"] for one in contribution["columns"] if one["to"] is not None)
 
     def of(self, column: str) -> tuple[ExplainedHop, ...]:
         """The hops into a column: direct ones first, each once with all the statements that make it."""
-        found: dict[tuple[str, str, str, bool, str, bool, bool], dict[int, Unseen | None]] = {}
+        found: dict[tuple[str, str, str, bool, str, bool, bool], list[tuple[int, Unseen | None]]] = {}
         verdicts: dict[tuple[str, str], Verdict | None] = {}
-        for within, contribution, one in self._uses(column):
-            number = self._number(contribution)
-            subtype, expression = one["subtype"] or "", one["expression"] or ""
-            unseen = Unseen(**one["notSeen"]) if one.get("notSeen") else None
-            for source in one["from"]:
-                key = source, one["type"], subtype, one["masking"], expression, one["certain"], within
-                numbers = found.setdefault(key, {})
-                numbers[number] = latest_unseen((unseen, numbers.get(number, unseen)))
-                verdicts.setdefault(key[:2], self._verdicts.get((source, one["to"], one["type"])))
+        for one in self._giving(column):
+            key = one.source, one.type, one.subtype, one.masking, one.expression, one.certain, one.within
+            found.setdefault(key, []).append((self._number(one.contribution), one.unseen))
+            verdicts.setdefault((one.source, one.type), one.verdict)
         hops = [
             ExplainedHop(
                 *key[:-1],
-                tuple(numbers),
+                tuple(dict.fromkeys(number for number, _ in numbered)),
                 within=key[-1],
-                unseen=latest_unseen(numbers.values()),
+                unseen=latest_unseen(unseen for _, unseen in numbered),
                 verdict=verdicts[key[:2]],
             )
-            for key, numbers in found.items()
+            for key, numbered in found.items()
         ]
         return tuple(sorted(hops, key=lambda hop: (hop.unseen is not None, not hop.direct)))
 
-    def _uses(self, column: str) -> Iterator[tuple[bool, Mapping[str, Any], Mapping[str, Any]]]:
-        table = self._tables.get(column, "")
-        made = self._made.get(table, {})
-        constant = not any(column in columns for columns in made.values())
-        for within, contribution in self._contributions.get(table, ()):
-            # What filters a statement's rows has a say in the columns that the statement gives, and in no others.
-            given = constant or column in made[_origin(contribution)]
-            for one in contribution["columns"]:
-                if one["to"] == column or (one["to"] is None and given):
-                    yield within, contribution, one
+    def _giving(self, column: str) -> Iterable[ColumnPart]:
+        """The parts in the column itself, and of those in all columns what goes with them."""
+        parts = self._parts_in(column)
+        given = {one.contribution.statement for one in parts if one.of_column}
+        # What filters a statement's rows has a say in the columns that the statement gives, and in no others.
+        return (one for one in parts if one.of_column or not given or one.contribution.statement in given)
 
-    def _number(self, contribution: Mapping[str, Any]) -> int:
-        text = contribution.get("sqlQuery") or ""
-        kind = str(contribution["producer"]["kind"]).lower()
-        statement = ExplainedStatement(text, kind, contribution.get("parser") or "")
+    def _number(self, contribution: ExplainedContribution) -> int:
+        statement = contribution.text, contribution.kind.lower(), contribution.parser
         number = self._statements.setdefault(statement, len(self._statements) + 1)
-        self._jobs.setdefault(number, set()).update(contribution.get("jobs") or ())
-        if (seen := contribution.get("lastSeen")) is not None:
+        self._jobs.setdefault(number, set()).update(contribution.jobs)
+        if (seen := contribution.last_seen) is not None:
             self._last_seen[number] = max(seen, self._last_seen.get(number, seen))
         return number
 
     def explained_statements(self) -> tuple[ExplainedStatement, ...]:
         """The statements that were numbered, in that order, each with the jobs that ran it for any of the hops."""
         return tuple(
-            replace(one, jobs=tuple(sorted(self._jobs[at])), last_seen=self._last_seen.get(at))
+            ExplainedStatement(*one, tuple(sorted(self._jobs[at])), self._last_seen.get(at))
             for one, at in self._statements.items()
         )
 
 
-def _origin(contribution: Mapping[str, Any]) -> _Origin:
-    producer = contribution["producer"]
-    return str(producer["kind"]), str(producer["key"]), contribution.get("sqlQuery") or ""
+class _DocumentParts:
+    """The parts that columns have in others, as a document tells them."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._tables = {
+            column["fullyQualifiedName"]: card["id"] for card in document["nodes"] for column in card["columns"]
+        }
+        self._parts: dict[str, list[ColumnPart]] = defaultdict(list)
+        self._numbers: dict[str, dict[str | None, list[int]]] = defaultdict(lambda: defaultdict(list))
+        verdicts = {
+            (one["from"], one["to"], one["type"]): Verdict.from_json(one)
+            for edge in document["edges"]
+            for one in edge.get("verdicts") or ()
+        }
+        for edge in document["edges"]:
+            parts, numbers = self._parts[edge["to"]], self._numbers[edge["to"]]
+            for target, part in _parts_of(edge, verdicts):
+                numbers[target].append(len(parts))
+                parts.append(part)
+
+    def into(self, column: str) -> list[ColumnPart]:
+        """Those in a column, and in all columns of its table."""
+        table = self._tables.get(column)
+        if table not in self._parts:
+            return []
+        return [self._parts[table][number] for number in meeting_numbers(self._numbers[table], column)]
+
+
+def _parts_of(
+    edge: Mapping[str, Any], verdicts: Mapping[tuple[str, str | None, str], Verdict]
+) -> Iterator[tuple[str | None, ColumnPart]]:
+    """The parts that an edge of a document tells of, each with its target."""
+    for contribution in edge["contributions"]:
+        producer = contribution["producer"]
+        explained = ExplainedContribution(
+            str(producer["kind"]),
+            str(producer["key"]),
+            contribution.get("sqlQuery") or "",
+            contribution.get("parser") or "",
+            tuple(contribution.get("jobs") or ()),
+            contribution.get("lastSeen"),
+        )
+        for one in contribution["columns"]:
+            for source in one["from"]:
+                yield (
+                    one["to"],
+                    ColumnPart(
+                        source,
+                        one["type"],
+                        one["subtype"] or "",
+                        one["masking"],
+                        one["expression"] or "",
+                        one["certain"],
+                        within=edge["from"] == edge["to"],
+                        of_column=one["to"] is not None,
+                        unseen=Unseen(**one["notSeen"]) if one.get("notSeen") else None,
+                        verdict=verdicts.get((source, one["to"], one["type"])),
+                        contribution=explained,
+                    ),
+                )
 
 
 def _hop_json(hop: ExplainedHop) -> Json:

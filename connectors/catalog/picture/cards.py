@@ -28,7 +28,7 @@ from ingestion.metrics.report import FILED_ENTITY
 from ingestion.model.fqn import build_fqn, encode_name
 from ingestion.model.lineage import Json
 from ingestion.model.witnesses import Verdict, witness_of
-from ingestion.walk import Walk
+from ingestion.walk import ColumnNode, Walk
 
 _LISTS = ("users", "filters", "variant")
 _MOST = 1_000  # of a list: anybody may write the attribute, and the page shows it
@@ -126,23 +126,20 @@ def explore(
     }
 
 
-def explained_document(connection: Connection, origins: Origins, window: Window) -> Json:
-    """Of the document of a column's origins what an explanation reads: names of columns, and the edges."""
+def named_columns(
+    connection: Connection, origins: Origins, moment: Moment
+) -> tuple[dict[str, str], dict[str, ColumnNode]]:
+    """The names of a column's origins, and the nodes of those of their columns that were met, by their full names."""
     rows = any_rows_of(connection, set(origins.entities))
-    past = entities_at(connection, sorted(rows), window.moment.as_of)
+    past = entities_at(connection, sorted(rows), moment.as_of)
     shown = origins.paths()
-    nodes = [
-        {
-            "id": row.id,
-            "fullyQualifiedName": row.fqn,
-            "columns": [
-                {"fullyQualifiedName": f"{row.fqn}.{path}"}
-                for path in (_paths_among(shown[row.id], row, past.get(row.id)) if row.id in shown else ())
-            ],
-        }
+    nodes: dict[str, ColumnNode] = {
+        f"{row.fqn}.{path}": (row.id, path)
         for row in sorted(rows.values(), key=lambda row: row.fqn)
-    ]
-    return {"nodes": nodes, "edges": _edges(connection, rows, window.moment, origins)}
+        if row.id in shown
+        for path in _paths_among(shown[row.id], row, past.get(row.id))
+    }
+    return {row.id: row.fqn for row in rows.values()}, nodes
 
 
 def _paths_among(wanted: Collection[str], row: EntityRow, past: PastEntity | None) -> Iterable[str]:

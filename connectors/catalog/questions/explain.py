@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 
 from sqlalchemy import Connection
 
-from connectors.catalog.graph import CatalogGraph
-from connectors.catalog.picture.cards import MAX_CARDS, explained_document
+from connectors.catalog.graph import CatalogGraph, Origins
+from connectors.catalog.picture.cards import MAX_CARDS, named_columns
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
 from connectors.catalog.store.lineage.column_names import column_names
+from connectors.catalog.store.lineage.reads import ContributionView, Moment, StoredEdge, jobs_of, sights_of, texts_of
 from connectors.catalog.store.lineage.window import Window
 from ingestion.errors import ConfigError
-from ingestion.scripts.explanation import Explanation
-from ingestion.scripts.explanation import explain as explain_in_document
+from ingestion.model.witnesses import Verdict
+from ingestion.scripts.explanation import ColumnPart, ExplainedContribution, Explanation, explanation_of
+from ingestion.walk import ColumnNode
 
 _MOST_COLUMNS = 3
+_NOWHERE: ColumnNode = ("", None)
 _CUT = f"more than {MAX_CARDS} tables are upstream of it: ask of a column that is nearer to them"
 
 
@@ -32,6 +37,67 @@ def explain(connection: Connection, column: str, span: Window) -> Answer[Explana
     if path is None:
         some = ", ".join(sorted(column_names(connection, row).exact)[:_MOST_COLUMNS])
         raise ConfigError(f"{row.fqn} is a table: name one of its columns{f' ({some}, ...)' if some else ''}")
-    behind = CatalogGraph(connection, span.moment).behind((row.id, path), MAX_CARDS)
-    document = explained_document(connection, behind, span)
-    return Answer(explain_in_document(document, f"{row.fqn}.{path}"), (_CUT,) if behind.cut else ())
+    graph = CatalogGraph(connection, span.moment, judged=True, with_statements=False)
+    behind = graph.behind((row.id, path), MAX_CARDS)
+    parts = _StoredParts(connection, graph, behind, span.moment)
+    content = explanation_of(f"{row.fqn}.{path}", parts.into, parts.tables)
+    return Answer(content, (_CUT,) if behind.cut else ())
+
+
+class _StoredParts:
+    """The parts that columns have in others among a column's origins; `tables` as of `explanation_of`."""
+
+    def __init__(self, connection: Connection, graph: CatalogGraph, origins: Origins, moment: Moment) -> None:
+        self._names, self._nodes = named_columns(connection, origins, moment)
+        self.tables = {column: self._names[node[0]] for column, node in self._nodes.items()}
+        self._edges: dict[ColumnNode, list[StoredEdge]] = defaultdict(list)
+        for hop in graph.upstream.hops(list(origins.columns)):
+            if hop.edge.column is not None and hop.end[0] in self._names:
+                self._edges[hop.start].append(hop.edge)
+        views = {id(edge.view): edge.view for edges in self._edges.values() for edge in edges}
+        self._contributions = _explained_contributions(connection, views, moment)
+
+    def into(self, column: str) -> list[ColumnPart]:
+        """Those in a column, by its full name; none where it is not among the origins."""
+        edges = self._edges.get(self._nodes.get(column, _NOWHERE), ())
+        # of what several say of an edge the last one's verdict stands
+        verdicts = {edge.source + edge.verdict_key: verdict for edge in edges if (verdict := edge.verdict) is not None}
+        return [self._part(edge, verdicts.get(edge.source + edge.verdict_key)) for edge in edges]
+
+    def _part(self, edge: StoredEdge, verdict: Verdict | None) -> ColumnPart:
+        assert edge.column is not None
+        return ColumnPart(
+            f"{self._names[edge.source[0]]}.{edge.source[1]}",
+            edge.type,
+            edge.subtype,
+            edge.column.get("masking", False),
+            edge.expression,
+            edge.certain,
+            within=edge.source[0] == edge.target[0],
+            of_column=edge.target[1] is not None,
+            unseen=edge.unseen,
+            verdict=verdict,
+            contribution=self._contributions[id(edge.view)],
+        )
+
+
+def _explained_contributions(
+    connection: Connection, views: Mapping[int, ContributionView], moment: Moment
+) -> dict[int, ExplainedContribution]:
+    """Some contributions with what their statements are, what ran them and when they were seen, by the same keys."""
+    identifiers = sorted({one.contribution_id for one in views.values()})
+    jobs = jobs_of(connection, identifiers)
+    times = sights_of(connection, identifiers, moment.as_of)
+    digests = {key: one.content.get("text") for key, one in views.items()}
+    texts = texts_of(connection, {one for one in digests.values() if one is not None})
+    return {
+        key: ExplainedContribution(
+            one.kind,
+            one.key,
+            texts.get(digests[key] or "", ""),
+            one.content.get("parser") or "",
+            jobs.get(one.contribution_id, ()),
+            times[one.contribution_id].last if one.contribution_id in times else one.last_seen,
+        )
+        for key, one in views.items()
+    }

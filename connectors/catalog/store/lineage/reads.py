@@ -63,6 +63,9 @@ _INTO, _OUT_OF = intervals.c.to_id.in_(IDS), intervals.c.from_id.in_(IDS)
 _BETWEEN = and_(_INTO, intervals.c.from_id.concat("").in_(ids_bound_as(_INSIDE)))
 """Those that both begin and end there."""
 _TEXTS = select(statement_texts.c.digest, statement_texts.c.text).where(statement_texts.c.digest.in_(IDS))
+_JOBS_OF = select(contribution_jobs.c.contribution_id, contribution_jobs.c.job).where(
+    contribution_jobs.c.contribution_id.in_(IDS)
+)
 VerdictKey = tuple[str | None, str | None, str]
 """Of an edge between two entities: the path of its source and of its target, and its type."""
 _HUB = "hub"
@@ -199,9 +202,7 @@ def read_contributions(
     reading = (_reading_again if bound else _reading)(where, moment, with_statements=with_statements)
     rows = sorted(connection.execute(reading, bound).all(), key=_order)
     documents = [row.content for row in rows]
-    contents = (
-        contents_of(connection, documents) if with_statements else [StoredContent(one, None) for one in documents]
-    )
+    contents = contents_of(connection, documents) if with_statements else list(map(StoredContent, documents))
     found = [_view(row, content) for row, content in zip(rows, contents, strict=True)]
     events = columns_of.column_events_of(connection, {end for one in found for end in (*one.edge, *one.first_edge)})
     if events:
@@ -254,16 +255,35 @@ def _view(row: Any, content: StoredContent) -> ContributionView:
 
 def contents_of(connection: Connection, documents: Iterable[str]) -> list[StoredContent]:
     """What versions say, out of their documents, each with the text of its statement as `sql`; equal texts are one."""
-    with_digests = [(document, text_digest(document)) for document in documents]
-    texts: dict[str | None, str] = {}
-    for some in thousands_of(sorted({digest for _, digest in with_digests if digest is not None})):
-        texts.update((row[0], row[1]) for row in connection.execute(_TEXTS, bind_ids(some)))
-    return [StoredContent(document, texts.get(digest)) for document, digest in with_digests]
+    known = list(documents)
+    texts = texts_of(connection, {digest for one in known if (digest := text_digest(one)) is not None})
+    return [StoredContent(document, texts) for document in known]
+
+
+def texts_of(connection: Connection, digests: Iterable[str]) -> dict[str, str]:
+    """The texts of statements, by the digests that the contents of their edges name."""
+    texts: dict[str, str] = {}
+    for some in thousands_of(sorted(digests)):
+        texts.update((row[0], row[1]) for row in connection.execute(_TEXTS, bind_ids(some)).all())
+    return texts
+
+
+def jobs_of(connection: Connection, identifiers: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """The names of what ran each contribution, by its id, as `jobs_in` has them."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for some in thousands_of(sorted(identifiers)):
+        for contribution, job in connection.execute(_JOBS_OF, bind_ids(some)).all():
+            found[contribution].append(job)
+    return {contribution: _kept_jobs(jobs) for contribution, jobs in found.items()}
 
 
 def jobs_in(written: str | None) -> tuple[str, ...]:
     """The names of what ran a contribution, in their order: of more than are kept the first."""
-    return tuple(sorted(written.split(_BETWEEN_JOBS))[:JOBS_KEPT]) if written else ()
+    return _kept_jobs(written.split(_BETWEEN_JOBS)) if written else ()
+
+
+def _kept_jobs(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(names)[:JOBS_KEPT])
 
 
 def contributions_between(connection: Connection, edge: tuple[str, str]) -> list[ContributionView]:

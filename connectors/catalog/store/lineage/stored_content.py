@@ -33,13 +33,13 @@ _read_value = json.JSONDecoder().raw_decode
 
 
 class StoredContent(Mapping[str, Any]):
-    """A document as a mapping, with the text of its statement as `sql` in place of the digest of that."""
+    """A document as a mapping: with the text of its statement as `sql`, out of `texts`, or its digest as `text`."""
 
-    __slots__ = ("_document", "_end", "_entries", "_rest", "_sql", "_whole")
+    __slots__ = ("_document", "_end", "_entries", "_rest", "_texts", "_whole")
 
-    def __init__(self, document: str, sql: str | None) -> None:
+    def __init__(self, document: str, texts: Mapping[str, str] | None = None) -> None:
         self._document = document
-        self._sql = sql
+        self._texts = texts
         self._whole: Json | None = None
         self._rest: Json | None = None
         self._entries: _Entries | None = None
@@ -96,8 +96,9 @@ class StoredContent(Mapping[str, Any]):
         return self._end
 
     def _with_text(self, content: Json) -> Json:
-        if content.pop("text", None) is not None:
-            content["sql"] = self._sql
+        if self._texts is None or "text" not in content:
+            return content
+        content["sql"] = self._texts.get(content.pop("text"))
         return content
 
 

@@ -18,6 +18,7 @@ from connectors.catalog.store.lineage.stored_content import (
 )
 
 DIGEST = "0f" * 16
+TEXTS = {DIGEST: "SELECT 1"}
 NAMES = ("a", "b", "from", "to", "{", "a{", "}],", ":1}", '"', '\\"a', "null", "sqlglot", "é", DIGEST)
 names = st.sampled_from(NAMES)
 
@@ -47,27 +48,28 @@ contents = st.fixed_dictionaries(
 def test_a_part_is_what_the_whole_has(content: dict[str, Any], paths: list[str]) -> None:
     document = dumps(content)
     assert text_digest(document) == content.get("text")
+    assert StoredContent(document).get("text") == content.get("text")
     whole = loads(document)
     if whole.pop("text", None):
         whole["sql"] = "SELECT 1"
-    asked_often = StoredContent(document, "SELECT 1")
+    asked_often = StoredContent(document, TEXTS)
     for upstream in (True, False):
         for some in (paths, *([path] for path in paths), paths):
             about = columns_about(whole, some, upstream=upstream)
-            assert columns_about(StoredContent(document, "SELECT 1"), some, upstream=upstream) == about
+            assert columns_about(StoredContent(document, TEXTS), some, upstream=upstream) == about
             assert columns_about(asked_often, some, upstream=upstream) == about
     for key in ("author", "columns", "confidence", "description", "parser", "pipeline", "sql", "temp", "text"):
-        assert StoredContent(document, "SELECT 1").get(key) == whole.get(key)
+        assert StoredContent(document, TEXTS).get(key) == whole.get(key)
     kept = [{"from": ["c"], "to": "d"}]
-    assert with_columns(StoredContent(document, "SELECT 1"), kept) == {**whole, "columns": kept}
-    assert has_columns(StoredContent(document, None)) == has_columns(whole)
-    assert StoredContent(document, "SELECT 1") == whole
+    assert with_columns(StoredContent(document, TEXTS), kept) == {**whole, "columns": kept}
+    assert has_columns(StoredContent(document)) == has_columns(whole)
+    assert StoredContent(document, TEXTS) == whole
 
 
 @pytest.mark.parametrize("upstream", [True, False])
 def test_only_what_is_asked_for_is_taken_apart(upstream: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [{"from": [f"a{number}"], "to": f"b{number}"} for number in range(50)]
-    content = StoredContent(dumps({"columns": given, "parser": "sqlglot", "text": DIGEST}), "SELECT 1")
+    content = StoredContent(dumps({"columns": given, "parser": "sqlglot", "text": DIGEST}), TEXTS)
     whole: list[str] = []
     monkeypatch.setattr(
         "connectors.catalog.store.lineage.stored_content.loads", lambda text: whole.append(text) or loads(text)
