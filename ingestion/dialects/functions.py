@@ -302,6 +302,8 @@ REMOTE_QUERIES = keywords("OPENQUERY OPENROWSET")
 """T-SQL's functions of a text that another server runs."""
 REFERENCES_TO_ROWS = keywords("MAKE_REF")
 """Oracle's functions of (view, key, …), whose first argument names a relation."""
+TYPE_FIRST_IN_DIALECT: dict[str, frozenset[str]] = dict.fromkeys(("fabric", "tsql"), keywords("IDENTITY"))
+"""Functions of (type, …): T-SQL's `SELECT IDENTITY(INT, 1, 1) AS no INTO t` numbers the rows."""
 
 _EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(AGGREGATES, Effect.AGGREGATE),

@@ -409,7 +409,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     BigQuery script that declares variables.
     """
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
-    text = without_template_comments(text, dialect)
+    text = without_template_comments(text.removeprefix("\ufeff"), dialect)
     if is_single(text, dialect):
         cleaned = clean(text, dialect)
         return (StatementText(cleaned, 1 + _lines_before(text, cleaned, dialect)),) if cleaned else ()

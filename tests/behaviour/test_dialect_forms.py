@@ -12,6 +12,14 @@ Case = tuple[str, str, dict[str, dict[str, str]], str]
 
 CONFLICTS: list[Case] = [
     (
+        "tsql",
+        "UPDATE c SET pay = h.net FROM crew c WITH (INDEX = by_no) "
+        "JOIN hired h WITH (NOLOCK, INDEX = i) ON h.no = c.no",
+        {},
+        "hired.net>crew.pay",
+    ),
+    ("postgres", "INSERT INTO crew DEFAULT VALUES; INSERT INTO crew (no) SELECT no FROM hired", {}, "hired.no>crew.no"),
+    (
         "bigquery",
         "MERGE d.crew t USING d.hired h ON t.no = h.no WHEN NOT MATCHED THEN INSERT VALUES (h.no, h.label)",
         {"d.crew": {"no": "INT64", "full_name": "STRING"}},
@@ -657,6 +665,15 @@ COLUMNS: list[Case] = [
     ),
 ]
 ROUTINES: list[Case] = [
+    (
+        "tsql",
+        "DECLARE @n date, @m date\n  SELECT @n = MAX(seen) FROM s (NOLOCK)\n"
+        "  SELECT @m = MIN(seen) FROM s WHERE k IN (1, 2)\n"
+        "  SELECT @m = MAX(at) FROM u WHERE k IN (3)\n  INSERT INTO o (a, b) VALUES (@n, 1)\n"
+        "  IF EXISTS (SELECT 1 FROM u)\n    UPDATE o SET b = c WHERE a = @n",
+        {},
+        "o.c>o.b s.seen>o.a",
+    ),
     (
         "oracle",
         "INSERT INTO o (a) WITH FUNCTION twice (x NUMBER) RETURN NUMBER IS BEGIN RETURN x * 2; END; "

@@ -34,7 +34,7 @@ _CONTROL_WORDS = keywords(
 )
 _STARTS = _FLOWS | _CONTROL_WORDS
 # After these words a verb goes on with the statement that has begun.
-_CONTINUES_SELECT = keywords("union all except intersect as ( into from by")
+_CONTINUES_SELECT = keywords("union all except intersect as into from by")
 _NO_START_AFTER = keywords(". , = <")
 _NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
 _WITH_OPTIONS = keywords(

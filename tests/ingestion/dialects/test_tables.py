@@ -221,6 +221,15 @@ def test_a_view_whose_rows_are_referred_to_is_no_column(function: str) -> None:
     assert edge.source.column == "ID"
 
 
+@pytest.mark.parametrize(
+    ("dialect", "function"), [(one, name) for one, names in tables.TYPE_FIRST_IN_DIALECT.items() for name in names]
+)
+def test_a_type_among_arguments_is_no_column(dialect: str, function: str) -> None:
+    text = f"SELECT {function}(int, 1, 1) AS no, no = {function}(decimal(9, 0)), o.a INTO t FROM o"
+    (edge,) = LineageParser(text, dialect=dialect).edges
+    assert edge.source.column == "a"
+
+
 @pytest.mark.parametrize("function", sorted(tables.NAMED_IN_TEXTS | tables.ALSO_WORDS))
 def test_texts_that_name_data_tell_statements_apart(function: str) -> None:
     one, other = (fingerprint(f"SELECT {function}('{name}', x) FROM y", "ansi") for name in "ab")

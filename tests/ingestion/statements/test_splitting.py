@@ -207,6 +207,12 @@ def test_delimiter_changes_what_ends_a_statement() -> None:
     assert texts(script, "mysql")[-2:] == ["create procedure p() begin select 1; select 2; end", "select 3"]
 
 
+@pytest.mark.parametrize("dialect", ["oracle", "postgres", "tsql"])
+def test_a_mark_of_the_encoding_is_no_part_of_the_text(dialect: str) -> None:
+    script = "\ufeffcreate procedure p as\n  a int;\nbegin\n  delete from t;\nend;"
+    assert split(script, dialect) == split(script[1:], dialect)
+
+
 def test_a_sign_at_a_lines_end_ends_a_statement_of_db2() -> None:
     script = (
         "connect to x@\ncreate procedure p ()\nbegin\n  delete from a; delete from b;\nend@\n"

@@ -24,6 +24,7 @@ from ingestion.dialects.functions import (
     FIRST_ELEMENTS,
     REFERENCES_TO_ROWS,
     SORTED_WITHIN,
+    TYPE_FIRST_IN_DIALECT,
     ArgumentUse,
     argument_uses,
     unit_positions,
@@ -311,10 +312,10 @@ def _bare_units(node: exp.Expr, dialect: str) -> tuple[exp.Expr, ...]:
 
     T-SQL's `DATE_BUCKET(week, 2, day)` has a unit and a column, Oracle's `MAKE_REF(v, id)` a view and a column.
     """
-    arguments = node.expressions
-    if str(node.this).upper() in REFERENCES_TO_ROWS:
+    arguments, name = node.expressions, str(node.this).upper()
+    if name in REFERENCES_TO_ROWS or name in TYPE_FIRST_IN_DIALECT.get(dialect, ()):
         return tuple(arguments[:1])
-    indices = unit_positions(str(node.this).upper(), len(arguments), dialect)
+    indices = unit_positions(name, len(arguments), dialect)
     return tuple(arguments[index] for index in indices if arguments[index].sql().lower() in DATE_PARTS)
 
 

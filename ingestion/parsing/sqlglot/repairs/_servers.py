@@ -177,12 +177,15 @@ def _filled_query(code: Code) -> Iterator[Edit]:
 
 
 def _table_hints(code: Code) -> Iterator[Edit]:
-    """T-SQL: INSERT INTO t WITH (TABLOCK) …."""
-    if code.word(0) not in ("insert", "with"):
-        return
+    """T-SQL: INSERT INTO t WITH (TABLOCK) …, UPDATE t WITH (ROWLOCK, INDEX = i) …."""
+    filled = code.word(0) in ("insert", "with")
     for number in range(2, len(code) - 2):
-        if code.stands(number, "with", "(") and code.word(number + 2) in TABLE_HINTS:
-            yield code.edit(number, code.closing(number + 1))
+        if not code.stands(number, "with", "("):
+            continue
+        closing = code.closing(number + 1)
+        indexed = any(code.stands(n, "index", "=") for n in range(number + 2, closing))
+        if indexed or (filled and code.word(number + 2) in TABLE_HINTS):
+            yield code.edit(number, closing)
 
 
 def _xml_namespaces(code: Code) -> Iterator[Edit]:

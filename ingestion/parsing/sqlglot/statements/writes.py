@@ -433,7 +433,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     outer = queries.common_tables(node)
     target = _written_through(queries, target, outer)
     source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
-    if source is None:
+    if not isinstance(source, exp.Expr):  # INSERT INTO t DEFAULT VALUES
         yield WriteForm(target, None)
         return
     rows = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
