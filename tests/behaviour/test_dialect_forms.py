@@ -666,6 +666,13 @@ COLUMNS: list[Case] = [
 ]
 ROUTINES: list[Case] = [
     (
+        "oracle",
+        "CREATE PROCEDURE p IS v date; BEGIN SELECT MAX(seen) INTO v FROM u; "
+        "INSERT INTO o (SELECT no AS a, v FROM s JOIN t ON t.k = s.k); INSERT INTO q ((SELECT v AS v FROM s)); END;",
+        {"s": {"no": "int", "k": "int"}, "t": {"k": "int"}, "o": {"a": "int", "b": "date"}, "q": {"v": "date"}},
+        "s.no>o.a u.seen>o.b u.seen>q.v",
+    ),
+    (
         "tsql",
         "DECLARE @n date, @m date\n  SELECT @n = MAX(seen) FROM s (NOLOCK)\n"
         "  SELECT @m = MIN(seen) FROM s WHERE k IN (1, 2)\n"

@@ -27,6 +27,7 @@ _LONGEST_QUERY = 4_000
 """Characters of a query that is put in a variable's place: variables made of variables grow without end."""
 _INTO_TABLE = keywords("insert merge overwrite ignore")
 _QUERY_STARTS = keywords("select sel with from")
+_IN_PARENTHESES = _QUERY_STARTS | {"("}
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
 _ALL_FIELDS = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+\.\s*+\*")
 _VALUES_OF_RECORD = re.compile(r"\bvalues\s*\(\s*(\w+\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
@@ -376,13 +377,13 @@ def with_whole_records(text: str, variables: Variables) -> str:
 
 
 def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:
-    """The tokens that must be columns: INSERT's list, and what SET assigns to."""
+    """The tokens that must be columns: INSERT's list, and what SET assigns to. A query in parentheses is no list."""
     index = first
     while index < last:
         word = code.word(index)
         if word in _LISTED_AFTER:
             _parts, after = code.dotted_name(index + 1)
-            if code.word(after) == "(":
+            if code.word(after) == "(" and code.word(after + 1) not in _IN_PARENTHESES:
                 closing = code.closing(after)
                 yield from range(after, min(closing, last))
                 index = closing
