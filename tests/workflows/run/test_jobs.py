@@ -13,7 +13,6 @@ import pytest
 from tests.support.catalog_contents import opened
 from tests.support.growing_log import configuration
 from tests.support.run_in_session import command_line, run
-from workflows.state.segments import rows_of, segment_of
 
 pytestmark = pytest.mark.spark
 
@@ -99,13 +98,3 @@ def test_other_runs_of_the_jobs_write_nothing_new(folder: Path) -> None:
     again = command_line(folder, "run", "-c", "lineage.yaml", "--full")
     assert again.exit_code == 0, again.output
     assert content(folder) == before
-
-
-def test_a_journal_from_before_jobs_were_noted_is_read_on(folder: Path) -> None:
-    with sqlite3.connect(folder / "state.db") as connection:
-        for identifier, segment in connection.execute("select id, content from headwater_journal").fetchall():
-            older = segment_of(rows_of(segment).drop_columns(["job"])).content
-            connection.execute("update headwater_journal set content = ? where id = ?", (older, identifier))
-    write_log(folder, "2026-11-21", 4712, ((STATEMENTS[0][0].replace("Bonn", "Jena"), "adhoc"),))
-    assert run(folder).counts.published == 1
-    assert jobs_of(folder)["SALES.ORDERS", "SALES.DAILY"] == "Run by `adhoc`, `airflow shop.load`, `backfill`"
