@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 from connectors.assets import Assets
 from connectors.records import RecordWork
 from ingestion.model.engine_names import EngineNameRules
-from ingestion.model.file_marks import FileMarks
+from ingestion.model.file_marks import FileMarks, MarkedFile
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.parsing.sandbox.process import Limits
@@ -57,15 +57,9 @@ class RecordsWanted:
     read_until: float | None = None
 
 
-class LogFile(Protocol):
+class LogFile(MarkedFile, Protocol):
     """A file of a source, with what tells a later run whether it has changed; `log` names the log that it is of."""
 
-    @property
-    def path(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def modified(self) -> float: ...
     @property
     def log(self) -> str: ...
 

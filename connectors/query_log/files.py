@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from ingestion.arguments import listing
 from ingestion.errors import ConfigError
-from ingestion.model.file_marks import FileMarks
+from ingestion.model.file_marks import FileMarks, local_mark, marks_of
 
 _LOG_NAME = re.compile(
     r".*\.(csv|tsv|psv|json|jsonl|ndjson|parquet|orc|avro)(\.(gz|gzip|bz2|zst|zstd))?", re.IGNORECASE
@@ -78,7 +78,7 @@ def are_as_read(path: str, known: FileMarks) -> bool:
     """Whether the files that `path` names on local disks are those that are `known`, and none has changed since."""
     try:
         found = list(_find_local(_without_scheme(path)))
-        return bool(found) and {file.path: (file.size, file.modified) for file in found} == known
+        return bool(found) and marks_of(found) == known
     except (ConfigError, OSError):  # what is wrong with it is told when it is read
         return False
 
@@ -147,8 +147,8 @@ def _logs_of(directory: Path) -> list[QueryLogFile]:
 
 
 def _local_file(file: Path, name: str) -> QueryLogFile:
-    status = file.stat()
-    return QueryLogFile(str(file.absolute()), name, status.st_size, modified=status.st_mtime)
+    size, modified = local_mark(file.stat())
+    return QueryLogFile(str(file.absolute()), name, size, modified=modified)
 
 
 def _rename(file: QueryLogFile, directory: Path, parent: Path) -> QueryLogFile:

@@ -22,7 +22,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from connectors.spark._codecs import BLOCK_BYTES, codec_of, decode_stream
 from connectors.spark._events import FOREIGN, NO_EVENT, PROBLEM, UNAVAILABLE, EventLine, event_lines
 from ingestion.errors import ConfigError, TargetDown
-from ingestion.model.file_marks import FileMarks
+from ingestion.model.file_marks import FileMarks, local_mark, mark_of
 from ingestion.model.outcomes import Outcome
 from ingestion.plans.names import NameMapping, clean_location
 
@@ -128,7 +128,7 @@ def local_files(directory: str) -> list[EventLogFile]:
         for path in (Path(folder, name) for name in names if not name.startswith(".")):
             status = path.stat() if path.exists() else path.lstat()
             if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
-                found.append((_file_uri(str(path)), status.st_size, status.st_mtime))
+                found.append((_file_uri(str(path)), *local_mark(status)))
     return [*event_log_files(found), *unread]
 
 
@@ -213,7 +213,7 @@ def to_read(
             continue
         if status is not None and (status == "running") != members[-1].running:
             continue
-        unchanged = all(known.get(file.path) == (file.size, file.modified) for file in members)
+        unchanged = all(known.get(file.path) == mark_of(file) for file in members)
         if unchanged and not (members[-1].running and GROWS_UNSEEN.match(members[-1].path)):
             continue
         chosen.extend(members)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, delete, insert, select
 
-from ingestion.model.file_marks import FileMark, FileMarks
+from ingestion.model.file_marks import FileMark, FileMarks, local_mark
 from workflows.state.store import log_files
 
 
@@ -38,7 +38,6 @@ def files_unchanged(connection: Connection, workflow: str) -> bool:
 
 def _mark(path: str) -> FileMark | None:
     try:
-        status = Path(path).stat()
+        return local_mark(Path(path).stat())
     except (OSError, ValueError):  # gone, or no path of this machine
         return None
-    return status.st_size, status.st_mtime

@@ -19,7 +19,7 @@ from connectors.records import RECORD_SCHEMA, RecordWork
 from connectors.source import Files, FrameOfRecords, NoFiles, OpenSource, RecordsWanted, SourceRecords
 from connectors.source_settings import LineageConfig
 from ingestion.errors import ConfigError
-from ingestion.model.file_marks import FileMarks
+from ingestion.model.file_marks import FileMarks, marks_of
 from ingestion.model.lineage import Column
 from ingestion.model.namespaces import RelationKey
 from ingestion.model.outcomes import Outcome
@@ -203,7 +203,7 @@ def files_done(statements: Statements) -> FileMarks:
         unread = statements.frame.where(F.col("skipped") == Outcome.UNREAD).select("file").distinct()
         unread_files = tuple(row["file"] for row in unread.toLocalIterator())
     done = (file for file in statements.files.to_read if not any(start.startswith(file.log) for start in unread_files))
-    return {file.path: (file.size, file.modified) for file in done}
+    return marks_of(done)
 
 
 def _with_possible_times(statements: DataFrame, past: ReadState) -> DataFrame:
