@@ -52,8 +52,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("clone")
     shutil.copytree(REPOSITORY / "config", folder / "config")
     (folder / ".venv").symlink_to(sys.prefix)
-    (folder / "models").mkdir()
-    (folder / "models" / "top_customers.sql").write_text("SELECT cid, sum(total) AS spent FROM orders GROUP BY cid")
     return folder
 
 
