@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -238,6 +237,7 @@ class Admission:
         return select(*columns).where(search_names.c.name.in_(names), is_of(bearer), self.condition).order_by(*order)
 
 
+_IS_ADMITTED = exists(select(1).where(ADMITTED.c.id == search_names.c.entity_id))
 _IS_LABELLED = and_(
     LABELLED.c.entity_id == search_names.c.entity_id, LABELLED.c.column_path == search_names.c.column_path
 )
@@ -271,10 +271,27 @@ def admit(
     for, a column has to bear it itself: those are in LABELLED. All is this connection's alone.
     Raises ApiError (400) for a filter that cannot be read.
     """
+    _clear_tables(connection)
+    _note_admitted(connection, filters, unread)
+    tags = [_labels_like(connection, TAG, one.value) for one in filters if one.field == "tag" and not one.negated]
+    noted = _note_names(connection, columns=not tags) if named else frozenset[str]()
+    if not tags:
+        return Admission(_IS_ADMITTED, noted)
+    _note_labelled(connection, tags)
+    bears_tag = exists(select(1).where(LABELLED.c.name == search_names.c.name, _IS_LABELLED))
+    return Admission(and_(_IS_ADMITTED, or_(is_of(ENTITY), bears_tag)), noted, labelled=True)
+
+
+def _clear_tables(connection: Connection) -> None:
+    """Makes the tables that a search notes things in; of a connection that was used before they are emptied."""
     for statement in _MAKE_TABLES:
         connection.execute(text(statement))
     for table in (ADMITTED, LABELLED, BORNE):
         connection.execute(delete(table))
+
+
+def _note_admitted(connection: Connection, filters: Sequence[SearchFilter], unread: UnreadTables) -> None:
+    """Puts the tables that all filters let through into ADMITTED."""
     # one filter finds the tables, the others are tried on those: each for itself would gather all that it lets through
     first = next((one for one in filters if one.field in _KINDS and not one.negated), None)
     wanted = []
@@ -289,26 +306,30 @@ def admit(
     there = (entities.c.deleted.is_(False), entities.c.type.concat("").in_(LINEAGE_TYPES))
     let_through = select(entities.c.id).where(*there, *wanted).order_by(entities.c.id)  # each is filed after the last
     connection.execute(insert(ADMITTED).from_select(["id"], let_through))
-    admitted = exists(select(1).where(ADMITTED.c.id == search_names.c.entity_id))
-    tags = [_labels_like(connection, TAG, one.value) for one in filters if one.field == "tag" and not one.negated]
-    count = _count(connection, ADMITTED) if named else sys.maxsize
-    noted = {ENTITY} if count <= _FEW_TABLES else set()
-    if count <= _FEW_WITH_COLUMNS and not tags:
+
+
+def _note_names(connection: Connection, *, columns: bool) -> frozenset[str]:
+    """Puts the names of the tables in ADMITTED into BORNE, and those of their `columns`, where these are few.
+
+    Gives of what (ENTITY, COLUMN) it did.
+    """
+    admitted = _count(connection, ADMITTED)
+    noted = set[str]()
+    if admitted <= _FEW_TABLES:
+        connection.execute(_NOTE_TABLES)
+        noted.add(ENTITY)
+    if columns and admitted <= _FEW_WITH_COLUMNS:
+        connection.execute(_NOTE_COLUMNS)
         noted.add(COLUMN)
-    for bearer in noted:
-        connection.execute(_NOTE_TABLES if bearer == ENTITY else _NOTE_COLUMNS)
-    if not tags:
-        return Admission(admitted, frozenset(noted))
-    _note_labelled(connection, tags)
-    own = exists(select(1).where(LABELLED.c.name == search_names.c.name, _IS_LABELLED))
-    return Admission(and_(admitted, or_(search_names.c.column_path == "", own)), frozenset(noted), labelled=True)
+    return frozenset(noted)
 
 
 def _note_labelled(connection: Connection, tags: Sequence[Sequence[str]]) -> None:
     """Puts the columns of ADMITTED that bear a tag of each of these into LABELLED."""
     path, entity = entity_labels.c.column_path, entity_labels.c.entity_id
     stored = select(search_names.c.name).where(search_names.c.entity_id == entity, search_names.c.column_path == path)
-    # the path of a column that is in no other, and has neither dots nor quotes, is its name
+    # the path of a column that is in no other, and has neither dots nor quotes, is its name; without a stored name no
+    # word finds the column, but its tag alone does: it stands here under its path
     is_name = and_(*(func.instr(path, sign) == 0 for sign in (".", '"')))
     name = case((is_name, path), else_=func.coalesce(stored.correlate(entity_labels).scalar_subquery(), path))
     labelled = select(name.label("name"), path, entity).where(entity_labels.c.kind == TAG, path != "")

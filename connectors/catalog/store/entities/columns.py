@@ -59,7 +59,7 @@ WITH_COLUMNS = ("table", "container", "topic", "dashboardDataModel")
 """What has columns of its own."""
 _ITSELF = ("chart", "metric")
 _COLUMNS_FIRST, _OTHER_COLUMNS = '{"columns":[', '"dataModel":'
-_IS_PARTED = re.compile(r'[."]')
+_HAS_PARTS_OR_QUOTES = re.compile(r'[."]')
 _HELD_IN: Mapping[str, str] = {"dataModel": "columns", "messageSchema": "schemaFields"}
 """What holds the columns of an entity that does not have them itself, and under which key there."""
 
@@ -245,7 +245,7 @@ def _with_parameters(column: Json) -> str:
 
 def names_column(document: str, table: str, path: str) -> bool:
     """Whether a table's document has a column of this name, not one within another; False where that is not plain."""
-    if not document.startswith(_COLUMNS_FIRST) or _IS_PARTED.search(path):
+    if not document.startswith(_COLUMNS_FIRST) or _HAS_PARTS_OR_QUOTES.search(path):
         return False
     column = f'"fullyQualifiedName":{quoted(f"{table}.{path}")},"name":{quoted(path)}'
     at = document.find(column)

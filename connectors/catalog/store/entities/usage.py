@@ -19,14 +19,20 @@ SUMMED = {"database": "table", "databaseSchema": "table"}
 _MOST_READS = 10_000
 """Records that are counted of one entity: to count all that read a calendar takes longer than all else on its card."""
 _READS_OF = text(
-    # a record that proves several edges, or is told of as well, is one reading
+    # A row for each of the ids: it, and in how many records it was read. A record that proves several edges, or is told
+    # of as well, is one reading, so digests are counted and not rows; the limit is inside the count, and ends the look
+    # at what everybody reads.
     "select one.value, (select count(*) from (select distinct digest from ("
     "select r.digest from contributions c join records r on r.contribution_id = c.id where c.from_id = one.value "
     "union all select u.digest from usage_records u where u.entity_id = one.value) limit :most)) "
     "from json_each(:ids) one"
 )
 _LAST_READS_OF = text(
-    # one look into the index for each kind of producer, not one for each of the edges that are in force
+    # A row for each of the ids: it, and when it was last read by an edge in force, by one that has ended, or by a
+    # record that is told of; null where never. Of the edges in force (`intervals_from` has "end", kind and last_seen in
+    # that order) the kinds are walked one after the other, and of each the newest is the last of its stretch of the
+    # index: one look for each kind of producer, where max(last_seen) over all would read every edge of a calendar.
+    # `max` of several values is null where one of them is, so each has :never in its place.
     "select one.value, nullif(max("
     "ifnull((with recursive kinds (kind) as ("
     'select min(kind) from intervals where from_id = one.value and "end" is null union all '
