@@ -77,13 +77,17 @@ class _Products:
         """One that a stage made only where it was wanted."""
         return cast("Product | None", self._values.get(kind))
 
+    def has(self, kinds: Iterable[type]) -> bool:
+        """Whether all of these were made."""
+        return all(kind in self._values for kind in kinds)
+
     def with_products(self, made: Mapping[type, object]) -> _Products:
         """These and others."""
         return _Products({**self._values, **made})
 
     def taken_by(self, stages: Iterable[_Stage]) -> _Products:
         """Those that these stages take: what no later stage of a run takes is let go."""
-        taken = {kind for stage in stages for kind in stage.takes}
+        taken = {kind for stage in stages for kind in (*stage.takes, *stage.may_take)}
         return _Products({kind: value for kind, value in self._values.items() if kind in taken})
 
 
@@ -184,7 +188,8 @@ def _always(_run: _RunServices, _made: _Products) -> bool:
 class _Stage:
     """A step of a run: what it takes of what those before it made and gives to those after it, by type.
 
-    `wanted`: whether it has anything to do; its products are not there otherwise.
+    Where something that it `takes` was not made it has nothing to do, and its own products are not there either; what
+    it `may_take` it does without. `wanted`: whether it has anything to do besides.
     """
 
     name: str
@@ -192,22 +197,32 @@ class _Stage:
     gives: tuple[type, ...]
     work: Callable[[_RunServices, _Products, OpenStage], _StageResult]
     wanted: Callable[[_RunServices, _Products], bool] = _always
+    may_take: tuple[type, ...] = ()
 
     def __str__(self) -> str:
-        taken, given = (", ".join(kind.__name__ for kind in kinds) or "-" for kinds in (self.takes, self.gives))
-        return f"{self.name}: {taken} -> {given}"
+        taken = [kind.__name__ for kind in self.takes] + [f"{kind.__name__}?" for kind in self.may_take]
+        given = [kind.__name__ for kind in self.gives]
+        return f"{self.name}: {', '.join(taken) or '-'} -> {', '.join(given) or '-'}"
+
+    def has_work(self, run: _RunServices, made: _Products) -> bool:
+        """Whether this run has anything for it to do, after what was made."""
+        return made.has(self.takes) and self.wanted(run, made)
+
+
+# Where a log is as the run before left it, one stage tells so in place of those that read it: Spark is not started, and
+# whatever takes what it reads is skipped for lack of that.
 
 
 def _is_as_before(run: _RunServices, _made: _Products) -> bool:
     return run.as_before is not None
 
 
+def _is_to_be_read(run: _RunServices, _made: _Products) -> bool:
+    return run.as_before is None
+
+
 def _tell_as_before(run: _RunServices, _made: _Products, _opened: OpenStage) -> _StageResult:
     return _StageResult(counts=run.as_before or RunCounts())
-
-
-def _is_read(run: _RunServices, _made: _Products) -> bool:
-    return run.as_before is None
 
 
 def _start_spark(run: _RunServices, _made: _Products, opened: OpenStage) -> _StageResult:
@@ -229,8 +244,6 @@ def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
 
 
 def _has_lineage(run: _RunServices, made: _Products) -> bool:
-    if not _is_read(run, made):
-        return False
     return bool(made[Statements].statistics.with_lineage) or run.context.state.must_rebind
 
 
@@ -276,8 +289,8 @@ def _publish(run: _RunServices, made: _Products, opened: OpenStage) -> _StageRes
     return _StageResult((result,), result.counts, result.warnings)
 
 
-def _has_published(run: _RunServices, made: _Products) -> bool:
-    return made.get(LineageResult) is not None and not run.options.dry_run
+def _is_kept(run: _RunServices, _made: _Products) -> bool:
+    return not run.options.dry_run
 
 
 def _remove_stale_edges(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
@@ -309,7 +322,7 @@ def _known_loads(made: _Products) -> int:
 
 
 def _has_loads(run: _RunServices, made: _Products) -> bool:
-    if not _is_read(run, made) or not _known_loads(made):
+    if not _known_loads(made):
         return False
     from workflows.run.publish.loads import keeps_loads
 
@@ -337,8 +350,8 @@ def _symbolic(run: _RunServices, lineage: LineageResult) -> Iterator[Symbolic]:
     return (one.statement() for one in parsed if one.symbolic is not None)
 
 
-def _wants_metrics(run: _RunServices, made: _Products) -> bool:
-    return _is_read(run, made) and run.config.lineage.process_entities
+def _wants_metrics(run: _RunServices, _made: _Products) -> bool:
+    return run.config.lineage.process_entities
 
 
 def _measure(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
@@ -354,8 +367,8 @@ def _measure(run: _RunServices, made: _Products, opened: OpenStage) -> _StageRes
     return _StageResult((queries,), warnings=warnings)
 
 
-def _wants_reads(run: _RunServices, made: _Products) -> bool:
-    if not _is_read(run, made) or not run.config.lineage.process_entities:
+def _wants_reads(run: _RunServices, _made: _Products) -> bool:
+    if not run.config.lineage.process_entities:
         return False
     from workflows.run.publish.reads import keeps_reads
 
@@ -377,10 +390,6 @@ def _file_reads(run: _RunServices, made: _Products, opened: OpenStage) -> _Stage
     return _StageResult(warnings=reads.file(statements, lineage.templates, run.names.resolver()))
 
 
-def _is_remembered(run: _RunServices, made: _Products) -> bool:
-    return _is_read(run, made) and not run.options.dry_run
-
-
 def _remember(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
     state, failpoints = run.context.state, run.options.failpoints
     lineage = made.get(LineageResult) or LineageResult()
@@ -394,8 +403,8 @@ def _remember(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageR
     return _StageResult()
 
 
-def _keeps_runs(run: _RunServices, made: _Products) -> bool:
-    return _is_read(run, made) and not run.options.dry_run and keeps_runs(run.context.target)
+def _keeps_runs(run: _RunServices, _made: _Products) -> bool:
+    return not run.options.dry_run and keeps_runs(run.context.target)
 
 
 def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
@@ -415,20 +424,20 @@ def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage
 
 STAGES = (
     _Stage("as before", (), (), _tell_as_before, _is_as_before),
-    _Stage("start spark", (), (SparkSession,), _start_spark, _is_read),
-    _Stage("read", (SparkSession,), (Statements,), _read, _is_read),
+    _Stage("start spark", (), (SparkSession,), _start_spark, _is_to_be_read),
+    _Stage("read", (SparkSession,), (Statements,), _read),
     _Stage("parse", (Statements,), (Templates,), _parse, _has_lineage),
-    _Stage("group", (Statements, Templates), (Occurrences,), _group, _has_lineage),
-    _Stage("bind", (Statements, Occurrences), (BoundShards,), _bind, _has_lineage),
-    _Stage("resolve", (BoundShards,), (ResolvedShards,), _resolve, _has_lineage),
-    _Stage("publish", (ResolvedShards,), (LineageResult,), _publish, _has_lineage),
-    _Stage("stale edges", (Statements, LineageResult), (), _remove_stale_edges, _has_published),
+    _Stage("group", (Statements, Templates), (Occurrences,), _group),
+    _Stage("bind", (Statements, Occurrences), (BoundShards,), _bind),
+    _Stage("resolve", (BoundShards,), (ResolvedShards,), _resolve),
+    _Stage("publish", (ResolvedShards,), (LineageResult,), _publish),
+    _Stage("stale edges", (Statements, LineageResult), (), _remove_stale_edges, _is_kept),
     _Stage("dashboards", (), (), _delete_gone_dashboards, _has_dashboards),
-    _Stage("loads", (Statements, LineageResult), (), _file_loads, _has_loads),
-    _Stage("metrics", (SparkSession, Statements, LineageResult), (QueryChanges,), _measure, _wants_metrics),
-    _Stage("reads", (Statements, LineageResult), (), _file_reads, _wants_reads),
-    _Stage("remember", (Statements, LineageResult, QueryChanges), (), _remember, _is_remembered),
-    _Stage("open statements", (Statements, LineageResult), (), _tell_open_statements, _keeps_runs),
+    _Stage("loads", (Statements,), (), _file_loads, _has_loads, (LineageResult,)),
+    _Stage("metrics", (SparkSession, Statements), (QueryChanges,), _measure, _wants_metrics, (LineageResult,)),
+    _Stage("reads", (Statements,), (), _file_reads, _wants_reads, (LineageResult,)),
+    _Stage("remember", (Statements,), (), _remember, _is_kept, (LineageResult, QueryChanges)),
+    _Stage("open statements", (Statements,), (), _tell_open_statements, _keeps_runs, (LineageResult,)),
 )
 """A run: what each stage takes, one before it gives."""
 
@@ -445,7 +454,7 @@ def _run_all(run: _RunServices, progress: Progress) -> tuple[RunCounts, tuple[st
     with ExitStack() as kept:
         for number, stage in enumerate(STAGES, 1):
             logger.debug("%s", stage)
-            if stage.wanted(run, made):
+            if stage.has_work(run, made):
                 with progress.stage(stage.name) as of_stage:
                     result = stage.work(run, made, OpenStage(of_stage, kept))
                 counts, warnings = counts + result.counts, warnings + result.warnings
