@@ -146,3 +146,11 @@ DATE_PARTS = keywords(
     microsecond nanosecond isoweek isoyear dayofweek dayofyear dow doy epoch yy yyyy qq q mm m wk ww dd d hh mi ss ms"""
 )
 """Name a part of a date where a function's argument may stand."""
+
+DATE_PART_WORDS = DATE_PARTS | keywords(
+    """century centuries decade decades millennium millennia millenium julian milliseconds microseconds nanoseconds
+    timezone tz tzh tzm date time datetime timestamp iso sql tsi frac of weekday weekofyear dayofmonth yearofweek
+    dayofweekiso weekiso yearofweekiso yr yrs y mon mons w dw dy h hr hrs n min mins s sec secs msec usec nsec us ns mcs
+    monday tuesday wednesday thursday friday saturday sunday"""
+)
+"""What the name of a part is made of where nothing but one may stand: `day_hour`, `week(monday)`, `sql_tsi_day`."""

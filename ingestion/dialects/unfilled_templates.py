@@ -94,6 +94,8 @@ _CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}", "&{": "}"}
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
 )
+_DOLLAR_TEXT = re.compile(r"\$\$.+\$\$", re.DOTALL)
+"""A text of PostgreSQL's or Snowflake's, taken for a template where a log's dialect is said to be another."""
 _LONGEST = 80
 _BOUND_LATER = re.compile(r"[:?%]|\$\d++\Z|@|[^(]*+\(")
 
@@ -260,6 +262,7 @@ def _template(text: str, start: int, found: str) -> Template:
     if found != _COMMENT_BEGIN and closing is not None:  # what stands in a comment is nobody's expression
         end = text.find(closing, start + len(found))
         found = text[start : end + len(closing)] if end >= 0 else text[start:].partition("\n")[0]
+    found = _DOLLAR_TEXT.sub("$$?$$", found)
     expression = " ".join(_LITERAL.sub("?", found[: 2 * _LONGEST]).split())
     shown = expression if len(expression) <= _LONGEST else f"{expression[:_LONGEST]}…"
     return Template(text.count("\n", 0, start) + 1, shown)

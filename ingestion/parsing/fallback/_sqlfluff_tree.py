@@ -202,6 +202,16 @@ def is_value_word(reference: BaseSegment) -> bool:
     return reference.raw.lower() in NO_COLUMN
 
 
+def _words(segment: BaseSegment) -> str:
+    """The text of an expression's words. Of the literals in them only a type's numbers are kept: `DECIMAL(10, 2)`.
+
+    `CAST(a AS DATE FORMAT 'yyyy')` and `ENUM('new', 'paid')` have texts in a type, `ROWS 5 PRECEDING` a number.
+    """
+    masked = ("quoted_literal",) if segment.is_type("data_type") else _MASKED
+    leaves = (leaf for leaf in segment.raw_segments if not leaf.is_type("comment"))
+    return "".join("?" if leaf.is_type(*masked) else leaf.raw.upper() for leaf in leaves)
+
+
 class NotFollowed(Exception):
     """A construct whose columns are not followed; `str()` names it."""
 
@@ -242,7 +252,7 @@ class ExpressionReader:
         elif segment.is_type("function"):
             self._function(segment, role)
         elif segment.is_type(*_TEXT):
-            self.parts.append(segment.raw.upper())
+            self.parts.append(_words(segment))
         elif segment.is_type(*_MASKED):
             self.parts.append("?")
         elif segment.is_type(*_TRANSPARENT):

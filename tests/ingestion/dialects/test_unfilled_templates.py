@@ -194,6 +194,11 @@ def test_a_template_in_a_value_costs_no_lineage(dialect: str) -> None:
     assert not parser.failures
 
 
+def test_a_dollar_quoted_text_that_the_dialect_takes_for_a_template_is_not_told() -> None:
+    found = template_in_code("SELECT f($$secret$$) FROM s", "trino")
+    assert found is not None and found.expression == "$$?$$"
+
+
 def test_the_line_of_the_template_is_told_and_the_other_statements_are_read() -> None:
     parser = LineageParser(
         "insert into t select a from s;\n\ninsert into u\nselect a\nfrom x_{{ ds_nodash }};", "postgres"

@@ -24,6 +24,7 @@ from ingestion.dialects.functions import (
     has_condition_last,
     known_effect,
 )
+from ingestion.dialects.keywords import DATE_PART_WORDS
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter
 
@@ -127,6 +128,7 @@ _LONE_CAPITALS = re.compile(r"(?<![A-Z0-9])([A-Z])_(?=[A-Z][0-9]*(?:_|\Z))")
 _ARGUMENT = re.compile(r"__h(\d+)__", re.IGNORECASE)
 _LITERAL = re.compile(r"'[^']*+'|__l__|\b[0-9]++(?:\.[0-9]++)?", re.IGNORECASE)
 _NUMBER = "9"
+_NAME_WORD = re.compile(r"[^_() ]+")
 _WITHIN = (exp.TsOrDsToDate, exp.TsOrDsToTimestamp, exp.TsOrDsToTime, exp.TsOrDsToDatetime)
 """What sqlglot puts around an argument, and writes as nothing, or as a cast, together with the function."""
 _KEPT = (exp.Var, exp.DataType, exp.WeekStart)
@@ -290,10 +292,26 @@ def _shape(node: exp.Expr, arguments: list[exp.Expr]) -> Iterator[object]:
 def _is_word(function: exp.Expr, name: str, part: exp.Expr) -> bool:
     """Whether a part is one of the function's words; of literals a unit of time, and the size in a digest's name."""
     if type(part) is not exp.Literal:
-        return isinstance(part, _KEPT)
+        return isinstance(part, _KEPT) and not may_be_text(part)
     if name == "length" and isinstance(function, _SIZED):
         return part.name in _SIZES
-    return name == "unit" and part.name.isalpha()
+    return name == "unit" and not may_be_text(part)
+
+
+def may_be_text(part: exp.Expr) -> bool:
+    """Whether a string may stand in the statement where sqlglot has a word.
+
+    It takes for a word whatever stands in a unit's place: `DATEDIFF('1985-03-12', born, seen)`, written for an engine
+    that has the function without a unit.
+    """
+    around = type(part.parent)
+    if (
+        part.arg_key != "unit"
+        and around is not exp.WeekStart
+        and not (around is exp.Extract and part.arg_key == "this")
+    ):
+        return False
+    return not DATE_PART_WORDS.issuperset(_NAME_WORD.findall(part.name.lower()))
 
 
 def _stand_in(node: exp.Expr, indices: Iterator[int]) -> exp.Expr:

@@ -24,7 +24,7 @@ from ingestion.analysis.roles import (
 from ingestion.dialects.functions import OBJECT_BUILDERS, OBJECT_CHANGES, TO_JSON
 from ingestion.dialects.methods import is_method
 from ingestion.model.function_parameters import parameter_of
-from ingestion.parsing.sqlglot.expressions._functions import behaviours_of
+from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, may_be_text
 from ingestion.parsing.sqlglot.expressions.stars import star_of
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
@@ -171,7 +171,7 @@ def _boolean(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: i
 
 
 def _word(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
-    w.parts.append(node.name)
+    w.parts.append("?" if may_be_text(node) else node.name)
     return None
 
 

@@ -177,3 +177,16 @@ def test_columns_whose_order_is_not_the_lists_are_not_followed(text: str, dialec
 def test_conversions_behind_a_value_are_no_columns() -> None:
     found = lineage("INSERT INTO t (a) SELECT SUM(s.a (FLOAT)) FROM s", "teradata")
     assert {(output, source) for output, source, *_ in edges(found)} == {("a", "s.a")}
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "words"),
+    [
+        ("SELECT CAST(a AS DATE FORMAT 'secret') AS x FROM s", "teradata", "DATE FORMAT ?"),
+        ("SELECT CAST(a AS ENUM('secret')) AS x FROM s", "mysql", "ENUM(?)"),
+        ("SELECT CAST(a AS DECIMAL(10, 2)) AS x FROM s", "mysql", "DECIMAL(10, 2)"),
+        ("SELECT SUM(a) OVER (ORDER BY b ROWS 98765 PRECEDING) AS x FROM s", "postgres", "ROWS ? PRECEDING"),
+    ],
+)
+def test_of_the_literals_in_a_type_or_frame_only_a_types_numbers_are_told(text: str, dialect: str, words: str) -> None:
+    assert words in str(lineage(text, dialect))

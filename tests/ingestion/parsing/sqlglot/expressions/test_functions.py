@@ -51,6 +51,25 @@ def test_no_literal_is_in_the_words(dialect: str) -> None:
         assert found and not any("secret" in expression or "98765" in expression for expression in found)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "written", "expected"),
+    [
+        ("snowflake", "datediff('born 1985-03-12', a, b)", "DATEDIFF(?, T.A, T.B)"),
+        ("snowflake", "last_day(a, 'secret')", "LAST_DAY(T.A, ?)"),
+        ("redshift", "dateadd('secret', 1, a)", "DATEADD(?, ?, t.a)"),
+        ("postgres", "date_part('secret', a)", "EXTRACT(? FROM t.a)"),
+        ("trino", "time_slice(a, 1, 'secret')", "TIME_SLICE(t.a, ?, ?)"),
+        ("bigquery", "timestamp_trunc(a, 'secret')", "TIMESTAMP_TRUNC(t.a, ?)"),
+        ("mysql", "timestampdiff(sql_tsi_day, a, b)", "TIMESTAMPDIFF(SQL_TSI_DAY, t.a, t.b)"),
+        ("mysql", "extract(day_hour from a)", "EXTRACT(DAY_HOUR FROM t.a)"),
+        ("bigquery", "date_trunc(a, week(monday))", "DATE_TRUNC(t.a, WEEK(monday))"),
+    ],
+)
+def test_a_unit_is_a_word_and_what_else_stands_in_its_place_a_value(dialect: str, written: str, expected: str) -> None:
+    output = "V" if dialect == "snowflake" else "v"
+    assert expected in expression_of(f"select {written} as v from t", output, dialect)
+
+
 def test_the_words_of_one_function_do_not_depend_on_what_was_read_before() -> None:
     for text in ("lpad(a, 3, 'x')", "lpad(a, b, c)", "lpad('x', b, 'y')", "lpad('x', 9, c)"):
         (one,) = {e.count("?") for e in expression_of(f"select {text} as v from t", "v", "bigquery")} or {-1}
