@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from heapq import nsmallest
 from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, select
@@ -103,7 +105,7 @@ def _holders(connection: Connection) -> dict[str, Any]:
     )
     columns = (entities.c.id, entities.c.type, entities.c.fqn, entities.c.parent_id, counted.c.tables)
     rows = connection.execute(select(*columns).join(counted, counted.c.parent_id == entities.c.id))
-    return {row.id: row for row in rows}
+    return {row.id: row for row in rows.all()}
 
 
 def _areas(connection: Connection, holders: Mapping[str, Any], level: str) -> dict[str, _Area]:
@@ -147,7 +149,7 @@ def _edges_between_holders(connection: Connection, moment: Moment) -> Iterable[t
     if moment.as_of is None:
         return edges_between_holders(connection, moment.since)
     kinds = (intervals.c.from_holder, intervals.c.to_holder, intervals.c.kind)
-    rows = connection.execute(select(*kinds, func.count()).where(moment.holds()).group_by(*kinds))
+    rows = connection.execute(select(*kinds, func.count()).where(moment.holds()).group_by(*kinds)).all()
     return ((start, end, kind, number) for start, end, kind, number in rows)
 
 
@@ -161,7 +163,7 @@ def _areas_in(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], serv
 
 def _strongest(pairs: Mapping[tuple[str, str], Mapping[str, int]]) -> list[tuple[str, str]]:
     """The pairs with the most edges: of more than these nobody could follow one."""
-    return sorted(pairs, key=lambda pair: (-sum(pairs[pair].values()), pair))[:_MOST_LINKS]
+    return nsmallest(_MOST_LINKS, pairs, key=lambda pair: (-sum(pairs[pair].values()), pair))
 
 
 def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:
@@ -190,18 +192,18 @@ def _among_most_used(connection: Connection, area_of: Mapping[str, str]) -> dict
     return {area: some for area, some in first.items() if len(some) == _SHOWN_TABLES and some[-1][1] > least}
 
 
+@cache
 def _most_used_first() -> Select[Any]:
     """The most used tables of some parents, each with its runs."""
-    rank = func.row_number().over(
-        partition_by=entities.c.parent_id, order_by=(entity_activity.c.runs.desc(), entities.c.fqn)
-    )
-    ranked = (
-        select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs, rank.label("rank"))
-        .join(entity_activity, entity_activity.c.entity_id == entities.c.id)
-        .where(entities.c.deleted.is_(False), _IS_TABLE, entities.c.parent_id.in_(IDS))
-        .subquery()
-    )
-    return select(ranked).where(ranked.c.rank <= _SHOWN_TABLES)
+    parent, table = IDS.subquery(), entities.alias()
+    used = entity_activity.alias()
+    held = select(table.c.id).join_from(table, used, used.c.entity_id == table.c.id)
+    held = held.where(table.c.parent_id == parent.c.value, table.c.deleted.is_(False), table.c.type.in_(LINEAGE_TYPES))
+    # the first of each parent are kept while its tables are read: a rank of all would be a sort of all
+    first = held.order_by(used.c.runs.desc(), table.c.fqn).limit(_SHOWN_TABLES).correlate(parent)
+    runs = select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs)
+    runs = runs.join(entity_activity, entity_activity.c.entity_id == entities.c.id)
+    return runs.join(parent, entities.c.id.in_(first))
 
 
 def _first(tables: list[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -49,7 +49,7 @@ def edges_between_holders(connection: Connection, since: int | None) -> Iterable
     Of observations those alone count that are not older than `since` (None: any age).
     """
     bound = {} if since is None else {_SINCE: since}
-    rows = connection.execute(_counts(observed_since=since is not None), bound)
+    rows = connection.execute(_counts(observed_since=since is not None), bound).all()
     return ((start, end, kind, edges) for start, end, kind, edges in rows if edges)
 
 
