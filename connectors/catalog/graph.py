@@ -183,10 +183,10 @@ class _StoredEdges:
         return self._index
 
     def _edges_about(self, view: ContributionView, path: str) -> Iterator[StoredEdge]:
-        if not has_columns(view.content):
+        columns = columns_about(view.content, (path,), upstream=self._upstream)
+        if not columns and not has_columns(view.content):
             yield edge_of(view, None, None)
-            return
-        for column in columns_about(view.content, (path,), upstream=self._upstream):
+        for column in columns:
             for source in column["from"]:
                 if self._upstream or source == path:
                     yield edge_of(view, column, source)

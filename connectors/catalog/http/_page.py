@@ -137,7 +137,8 @@ def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMomen
     with store.read() as connection:
         row = named_entity(connection, entity)
         span = window(connection, when.as_of, when.days)
-        behind = CatalogGraph(connection, span.moment).behind((row.id, column), MAX_CARDS)
+        graph = CatalogGraph(connection, span.moment, with_statements=False)
+        behind = graph.behind((row.id, column), MAX_CARDS)
         document = neighbourhood.graph_document(connection, behind.entities, span, behind)
         return reply({**document, "roots": [row.id], "truncated": behind.cut})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -201,8 +202,10 @@ def _contributions_within(
         seen = {edge: list(views) for edge, views in origins.views.items()}
     if origins is not None:
         paths = origins.paths()
-        seen = {edge: [one for view in views if (one := _about(view, paths))] for edge, views in seen.items()}
-        seen = {edge: views for edge, views in seen.items() if views}
+        about = [one for views in seen.values() for view in views if (one := _about(view, paths))]
+        seen = defaultdict(list)
+        for one in reads.with_statements(connection, about):
+            seen[one.edge].append(one)
     return with_verdicts(connection, seen, moment)
 
 

@@ -388,7 +388,7 @@ def _has_activity(condition: ColumnElement[bool], *, tried: bool) -> ColumnEleme
 
 def _labels_like(connection: Connection, kind: str, wanted: str) -> list[str]:
     """The labels that have all words of what is `wanted`, or their beginnings; the same one alone, if there."""
-    known = [value for (value,) in connection.execute(_LABELS, {"kind": kind}) if value is not None]
+    known = [value for value in connection.scalars(_LABELS, {"kind": kind}).all() if value is not None]
     same = [value for value in known if value.casefold() == wanted.casefold()]
     asked = words(wanted)
     return same or [value for value in known if _may_have(asked, value) and has_words(asked, words(value))]

@@ -107,7 +107,7 @@ def _columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list
     wanted = set(ends)
     rows: list[Row[Any]] = []
     for some in thousands_of(sorted({identifier for identifier, _ in ends})):
-        found = connection.execute(_BEARERS.where(search_names.c.entity_id.in_(some)))
+        found = connection.execute(_BEARERS.where(search_names.c.entity_id.in_(some))).all()
         rows += [row for row in found if (row.id, row.column_path) in wanted]
     return [_Hit(_WHOLE, row).answer() for row in sorted(rows, key=lambda row: (row.fqn, row.column_path))]
 

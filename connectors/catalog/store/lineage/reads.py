@@ -66,6 +66,17 @@ _TEXTS = select(statement_texts.c.digest, statement_texts.c.text).where(statemen
 _JOBS_OF = select(contribution_jobs.c.contribution_id, contribution_jobs.c.job).where(
     contribution_jobs.c.contribution_id.in_(IDS)
 )
+_SIGHTS_OF = (
+    select(
+        versions.c.contribution_id,
+        func.min(sightings.c.first_seen),
+        func.max(sightings.c.last_seen),
+        func.sum(sightings.c.count),
+    )
+    .select_from(versions.join(sightings, sightings.c.version_id == versions.c.id))
+    .where(versions.c.contribution_id.in_(IDS))
+    .group_by(versions.c.contribution_id)
+)
 VerdictKey = tuple[str | None, str | None, str]
 """Of an edge between two entities: the path of its source and of its target, and its type."""
 _HUB = "hub"
@@ -172,6 +183,10 @@ def _reading(where: ColumnElement[bool], moment: Moment, *, with_statements: boo
     return reading.where(and_(where, moment.holds()))
 
 
+_ENDS = slice(2, 6)
+"""Of such a row the ids of the edge, as it is and as it was first told of."""
+
+
 def _order(row: Any) -> tuple[str, str, bool, int, str]:
     """What puts rows in an order that does not change: SQLite would carry their documents through its sort."""
     _version, _contribution, source, target, _from, _to, kind, _key, _source, _document, _start, seen, _jobs, digest = (
@@ -204,7 +219,7 @@ def read_contributions(
     documents = [row.content for row in rows]
     contents = contents_of(connection, documents) if with_statements else list(map(StoredContent, documents))
     found = [_view(row, content) for row, content in zip(rows, contents, strict=True)]
-    events = columns_of.column_events_of(connection, {end for one in found for end in (*one.edge, *one.first_edge)})
+    events = columns_of.column_events_of(connection, {end for row in rows for end in row[_ENDS]})
     if events:
         bearers = _BearerReader(connection, found)
         changed = {entity for entity, _ in events}
@@ -248,9 +263,13 @@ class _BearerReader:
 
 
 def _view(row: Any, content: StoredContent) -> ContributionView:
-    version, contribution, source, target, *first, kind, key, origin, _document, start, seen, jobs, _digest = row
-    who, at = (kind, key, origin), (first[0], first[1])
-    return ContributionView(version, contribution, source, target, *who, content, start, seen, jobs_in(jobs), at)
+    version, contribution, source, target, first_from, first_to, kind, key, origin, _document, start, seen, jobs, _ = (
+        row
+    )
+    return ContributionView(
+        version, contribution, source, target, kind, key, origin,
+        content, start, seen, jobs_in(jobs), (first_from, first_to),
+    )  # fmt: skip
 
 
 def contents_of(connection: Connection, documents: Iterable[str]) -> list[StoredContent]:
@@ -266,6 +285,20 @@ def texts_of(connection: Connection, digests: Iterable[str]) -> dict[str, str]:
     for some in thousands_of(sorted(digests)):
         texts.update((row[0], row[1]) for row in connection.execute(_TEXTS, bind_ids(some)).all())
     return texts
+
+
+def with_statements(connection: Connection, found: Sequence[ContributionView]) -> list[ContributionView]:
+    """What was read without statements, with the texts of these as `sql` and with what ran them."""
+    digests = [one.content.get("text") for one in found]
+    texts = texts_of(connection, {digest for digest in digests if digest is not None})
+    jobs = jobs_of(connection, {one.contribution_id for one in found})
+    return [
+        one._replace(
+            content=one.content if digest is None else {**one.content, "sql": texts.get(digest)},
+            jobs=jobs.get(one.contribution_id, ()),
+        )
+        for one, digest in zip(found, digests, strict=True)
+    ]
 
 
 def jobs_of(connection: Connection, identifiers: Iterable[int]) -> dict[int, tuple[str, ...]]:
@@ -417,23 +450,9 @@ def sights_of(connection: Connection, identifiers: Sequence[int], until: int | N
     Of what was first seen `until` then (milliseconds since the epoch); None: of all.
     """
     found: dict[int, Seen] = {}
+    sights = _SIGHTS_OF if until is None else _SIGHTS_OF.where(sightings.c.first_seen <= until)
     for some in thousands_of(list(identifiers)):
-        where: ColumnElement[bool] = versions.c.contribution_id.in_(IDS)
-        if until is not None:
-            where = and_(where, sightings.c.first_seen <= until)
-        rows = connection.execute(
-            select(
-                versions.c.contribution_id,
-                func.min(sightings.c.first_seen),
-                func.max(sightings.c.last_seen),
-                func.sum(sightings.c.count),
-            )
-            .select_from(versions.join(sightings, sightings.c.version_id == versions.c.id))
-            .where(where)
-            .group_by(versions.c.contribution_id),
-            bind_ids(some),
-        )
-        for contribution, first, last, count in rows:
+        for contribution, first, last, count in connection.execute(sights, bind_ids(some)).all():
             found[contribution] = Seen(first, last if until is None else min(last, until), count)
     return found
 

@@ -77,7 +77,8 @@ class _Filling:
 
 def _fillings(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, _Filling]:
     found: dict[str, _Filling] = defaultdict(_Filling)
-    for views in contributions_around(connection, targets, upstream=True, moment=moment).values():
+    around = contributions_around(connection, targets, upstream=True, moment=moment, with_statements=False)
+    for views in around.values():
         for view in views:
             if view.kind in OBSERVED:
                 filling = found[view.to_id]

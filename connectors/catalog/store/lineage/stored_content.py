@@ -72,7 +72,7 @@ class StoredContent(Mapping[str, Any]):
             found = self._entries.about(paths, upstream=upstream)
         if found is None:
             found = self._read().get("columns") or []
-        return [column for column in found if _is_about(column, paths, upstream=upstream)]
+        return [column for column in found if _is_about(column, paths, upstream=upstream)] if found else []
 
     def _read(self) -> Json:
         if self._whole is None:
@@ -164,7 +164,7 @@ class _Entries:
                     return None
                 self._read[wanted] = some
             found |= some
-        return [found[start] for start in sorted(found)]
+        return [found[start] for start in sorted(found)] if found else []
 
 
 def _entries_with(wanted: str, document: str, end: int) -> dict[int, Json] | None:

@@ -85,7 +85,7 @@ def _speaking_of(moment: Moment) -> Select[Any]:
 
 def words_into(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, TargetWords]:
     """All that is said at a moment of what each of the `targets` is made of."""
-    around = contributions_around(connection, targets, upstream=True, moment=moment)
+    around = contributions_around(connection, targets, upstream=True, moment=moment, with_statements=False)
     found: dict[str, list[Word]] = defaultdict(list)
     for (_, target), views in with_unseen(connection, around, moment).items():
         found[target] += (_word_of(edge) for view in views for edge in edges_of(view))
@@ -170,5 +170,5 @@ class Links:
 
 
 def _giving_edges(connection: Connection, moment: Moment, tables: list[str]) -> Iterator[StoredEdge]:
-    found = contributions_around(connection, tables, upstream=True, moment=moment)
+    found = contributions_around(connection, tables, upstream=True, moment=moment, with_statements=False)
     return (edge for views in found.values() for view in views for edge in edges_of(view))
