@@ -103,6 +103,7 @@ def catalog_of(made: MadeCatalog, edges: list[MadeEdge], at: int = AT, apart: in
                 "producer": {"kind": "query", "key": target},
                 "columns": found,
                 "sqlQuery": f"INSERT {target}",
+                "jobs": [f"nightly.{target}", "hourly"],
                 "firstSeen": at - number * apart,
                 "lastSeen": at - number * apart,
             },
@@ -112,6 +113,13 @@ def catalog_of(made: MadeCatalog, edges: list[MadeEdge], at: int = AT, apart: in
     with made.with_edges(contributions, at) as connection:
         ids = {f"{HOME}.{table}": made.id_of(f"{HOME}.{table}") for table in TABLES}
         yield Asked(connection, ids, CatalogGraph(connection))
+
+
+def origins_document(asked: Asked, name: str, span: Window, *, with_statements: bool = True) -> dict[str, Any]:
+    """The graph of what a column comes from, walked with the statements or without."""
+    graph = CatalogGraph(asked.connection, span.moment, with_statements=with_statements)
+    found = graph.behind(asked.node(name), 100)
+    return graph_document(asked.connection, found.entities, span, found)
 
 
 def best(found: Strengths, name: str) -> tuple[int, int] | None:
@@ -243,6 +251,7 @@ def test_what_is_read_alone_is_what_all_of_it_has_of_it(made: MadeCatalog, edges
         for name in (f"{HOME}.{table}.y" for table in TABLES):
             alone, among_all = explain(connection, name, span).content, explain_in_document(whole, name)
             assert alone.to_json() == among_all.to_json()
+            assert origins_document(asked, name, span) == origins_document(asked, name, span, with_statements=False)
         some = {identifier for name, identifier in asked.ids.items() if name < f"{HOME}.d"}
         around = reads.contributions_around(connection, some, upstream=False)
         assert reads.contributions_within(connection, some) == {
