@@ -248,19 +248,24 @@ class _Copies:
 
     def __init__(self) -> None:
         self._time = 0.0
-        self._first: dict[tuple[int, int, int], tuple[Run, Tally]] = {}
+        self._last: tuple[Run, Run, Tally] | None = None  # filed once another has its time: most are alone with theirs
+        self._first: dict[tuple[int | None, int, int], tuple[Run, Tally]] = {}
 
     def first_of(self, run: Run) -> tuple[Run, Tally] | None:
         """The first run of this statement of the record, as it was counted, and where."""
         if run.time != self._time:
-            self._time = run.time
-            self._first.clear()
+            self._time, self._last = run.time, None
+            if self._first:
+                self._first.clear()
+            return None
+        if self._last is not None:
+            last, counted, tally = self._last
+            self._first[last.digest, last.position, last.step] = counted, tally
         return None if run.digest is None else self._first.get((run.digest, run.position, run.step))
 
     def note(self, run: Run, counted: Run, tally: Tally) -> None:
         """A run, as it was counted; without a time a record may be one of many runs."""
-        if run.digest is not None and run.time > 0:
-            self._first[run.digest, run.position, run.step] = counted, tally
+        self._last = (run, counted, tally) if run.time > 0 else None
 
 
 class RunTallies:
