@@ -123,9 +123,10 @@ class _EdgeReader:
         found = reads.contributions_around(
             self.connection, tables, upstream=upstream, moment=self.moment, with_statements=self.with_statements
         )
-        found = with_unseen(self.connection, found, self.moment)
+        # upstream of tables is all that is said of them
+        found = with_unseen(self.connection, found, self.moment, whole=upstream)
         if self.judged:
-            found = with_verdicts(self.connection, found, self.moment)
+            found = with_verdicts(self.connection, found, self.moment, whole=upstream)
         self.views.update(found)
         edges = {table: _StoredEdges(upstream=upstream) for table in tables}
         for (source, target), views in found.items():

@@ -26,9 +26,14 @@ _Edges = Mapping[tuple[str, str], Sequence[ContributionView]]
 _Producer = tuple[str, str, str]
 
 
-def with_unseen(connection: Connection, found: _Edges, moment: Moment) -> dict[tuple[str, str], list[ContributionView]]:
-    """What was `found` at a moment, each word with what of it was not seen since a newer statement came."""
-    newest = _newest_starts(connection, {target for _, target in found}, moment)
+def with_unseen(
+    connection: Connection, found: _Edges, moment: Moment, *, whole: bool = False
+) -> dict[tuple[str, str], list[ContributionView]]:
+    """What was `found` at a moment, each word with what of it was not seen since a newer statement came.
+
+    `whole`: nothing else is said of the targets, which need not be asked for again.
+    """
+    newest = _newest_found(found) if whole else _newest_starts(connection, {target for _, target in found}, moment)
     targets = {
         view.to_id
         for views in found.values()
@@ -40,6 +45,15 @@ def with_unseen(connection: Connection, found: _Edges, moment: Moment) -> dict[t
         edge: [_with_unseen_columns(view, fillings[edge[1]]) if edge[1] in fillings else view for view in views]
         for edge, views in found.items()
     }
+
+
+def _newest_found(found: _Edges) -> dict[str, int]:
+    """When the newest of what is seen to fill each target came, of all that is said of it."""
+    newest: dict[str, int] = {}
+    for (_, target), views in found.items():
+        starts = [view.start for view in views if view.kind in OBSERVED]
+        newest[target] = max((newest.get(target, 0), *starts))
+    return newest
 
 
 def _newest_starts(connection: Connection, targets: Iterable[str], moment: Moment) -> dict[str, int]:

@@ -44,11 +44,21 @@ _BUDGET = Budget(nodes=500)
 
 
 def with_verdicts(
-    connection: Connection, found: Mapping[tuple[str, str], Sequence[ContributionView]], moment: Moment
+    connection: Connection,
+    found: Mapping[tuple[str, str], Sequence[ContributionView]],
+    moment: Moment,
+    *,
+    whole: bool = False,
 ) -> dict[tuple[str, str], list[ContributionView]]:
-    """What was `found` at a moment, with the verdicts on its edges; without those that the moment's filter refuses."""
-    targets = {target for _, target in found}
-    words = words_into(connection, contested_targets(connection, targets, moment), moment)
+    """What was `found` at a moment, with the verdicts on its edges; without those that the moment's filter refuses.
+
+    `whole`: nothing else is said of the targets, which need not be asked for again.
+    """
+    if whole:
+        contested = _contested_ids({(view.to_id, view.kind, view.source) for views in found.values() for view in views})
+    else:
+        contested = contested_targets(connection, {target for _, target in found}, moment)
+    words = words_into(connection, contested, moment)
     linked = Links(connection, moment)
     judged: dict[tuple[str, str], list[ContributionView]] = {}
     for edge, views in found.items():
@@ -63,13 +73,18 @@ def with_verdicts(
 
 def contested_targets(connection: Connection, targets: Iterable[str] | None, moment: Moment) -> list[str]:
     """Of some `targets` (None: of all entities) those that two witnesses or more speak of."""
-    found: dict[str, set[Witness]] = defaultdict(set)
     if targets is None:
         rows = [connection.execute(_speaking(moment)).all()]
     else:
         some = _speaking_of(moment)
         rows = [connection.execute(some, bind_ids(ids)).all() for ids in thousands_of(sorted(set(targets)))]
-    for target, kind, source in (row for several in rows for row in several):
+    return _contested_ids((row[0], row[1], row[2]) for several in rows for row in several)
+
+
+def _contested_ids(speaking: Iterable[tuple[str, str, str]]) -> list[str]:
+    """The targets of which producers of several witnesses speak, by their kinds and sources."""
+    found: dict[str, set[Witness]] = defaultdict(set)
+    for target, kind, source in speaking:
         found[target].add(witness_of(kind, source))
     return sorted(target for target, witnesses in found.items() if len(witnesses) > 1)
 
