@@ -76,6 +76,16 @@ def is_whole(file: Path) -> bool:
         return not is_damage(error)
 
 
+def noted_value(file: Path, table: str, key: str) -> object:
+    """What a file's table of keys and values tells of a key; None where it tells nothing, or cannot be read."""
+    try:
+        with closing(_open(file)) as connection:
+            found = connection.execute(f'select value from "{table}" where key = ?', (key,)).fetchone()
+    except sqlite3.DatabaseError:
+        return None
+    return None if found is None else found[0]
+
+
 def _open(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
 

@@ -17,6 +17,7 @@ from sqlalchemy import make_url, select
 from connectors.catalog.store.database import open_database
 from connectors.catalog.store.indexes import ACTIVITY_FILLED, LABELS_FILLED
 from connectors.catalog.store.lineage.writer import project
+from connectors.catalog.store.schema import SCHEMA_VERSION as CATALOG_VERSION
 from connectors.catalog.store.schema import (
     corrections,
     edge_counts,
@@ -29,7 +30,7 @@ from connectors.catalog.store.schema import (
 )
 from connectors.catalog.store.schema import meta as catalog_meta
 from connectors.catalog.store.schema import metadata as catalog_tables
-from connectors.sqlite_files import Contents, Salvage, SalvagedTable, is_whole, put_back, salvage
+from connectors.sqlite_files import Contents, Salvage, SalvagedTable, is_whole, noted_value, put_back, salvage
 from ingestion.errors import ConfigError
 from workflows.config import EmbeddedCatalog, RunConfig
 from workflows.state.segments import beside
@@ -67,6 +68,7 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
     if not file.is_file():
         yield f"{file}: not there"
         return
+    _require_version(file, catalog_meta.name, CATALOG_VERSION)
     found = _salvage_damaged(file, Contents(catalog_tables, _JSON_OF_CATALOG, _is_left_out, _project_all))
     if found is None:
         yield f"{file}: whole"
@@ -74,6 +76,15 @@ def _repaired_catalog(file: Path) -> Iterator[str]:
     tables = tuple(table for table in found.tables if table.name not in _PROJECTIONS)
     yield from _report_lines(file, replace(found, tables=tables), {corrections.name: "corrections"})
     yield "the next `ingest run` of each workflow files again what its state remembers of the log"
+
+
+def _require_version(file: Path, table: str, version: int) -> None:
+    """Raises ConfigError for a file of another version: what its other columns hold would be dropped unseen."""
+    found = noted_value(file, table, "schema")
+    if found is not None and str(found) != str(version):
+        raise ConfigError(
+            f"{file} was written by another version ({found}, this is {version}), which alone can repair it"
+        )
 
 
 def _salvage_damaged(file: Path, contents: Contents) -> Salvage | None:
@@ -107,6 +118,7 @@ def _repaired_state(config: RunConfig) -> Iterator[str]:
     if not file.is_file():
         yield f"{file}: none"
         return
+    _require_version(file, state_meta.name, SCHEMA_VERSION)
     folder = Path(config.headwater.state.folder) if config.headwater.state.folder else beside(str(file))
 
     def check(table: str, row: Mapping[str, Any]) -> bool:
@@ -129,7 +141,7 @@ def _repaired_state(config: RunConfig) -> Iterator[str]:
 
 
 def _mark_version(file: Path) -> None:
-    """Says of which version the tables are: they were made by this one, whatever the damaged file says."""
+    """Says of which version the tables are: they were made by this one, where the damaged file says nothing."""
     with closing(sqlite3.connect(file)) as connection, connection:
         values = ("schema", str(SCHEMA_VERSION))
         connection.execute(f"insert or replace into {state_meta.name} (key, value) values (?, ?)", values)

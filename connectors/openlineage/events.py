@@ -37,7 +37,7 @@ from ingestion.model.topics import cluster_of, topic_path
 
 _PARTS_OF_A_TABLE = 3
 
-PRODUCER = "https://pypi.org/project/headwater"
+PRODUCER = "urn:headwater"
 set_producer(PRODUCER)  # before any facet is made: each takes it then, and the run's id follows from what facets say
 _ERRORS_SHOWN = 100
 

@@ -94,8 +94,8 @@ _CLOSING = {"{{": "}}", "{%": "%}", "{#": "#}", "${": "}", "&{": "}"}
 _LITERAL = re.compile(
     r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|(?<![\w.])\d[\w.]*+|(?<=\w:[-=?+])[^}]++"
 )
-_DOLLAR_TEXT = re.compile(r"\$\$.+\$\$", re.DOTALL)
-"""A text of PostgreSQL's or Snowflake's, taken for a template where a log's dialect is said to be another."""
+_DOLLARS = "$$"
+"""Begins Informatica's names, and texts of PostgreSQL or Snowflake where a log's dialect is said to be another."""
 _LONGEST = 80
 _BOUND_LATER = re.compile(r"[:?%]|\$\d++\Z|@|[^(]*+\(")
 
@@ -261,8 +261,9 @@ def _template(text: str, start: int, found: str) -> Template:
     closing = _CLOSING.get(found)
     if found != _COMMENT_BEGIN and closing is not None:  # what stands in a comment is nobody's expression
         end = text.find(closing, start + len(found))
-        found = text[start : end + len(closing)] if end >= 0 else text[start:].partition("\n")[0]
-    found = _DOLLAR_TEXT.sub("$$?$$", found)
+        found = text[start : end + len(closing)] if end >= 0 else found  # where it ends nobody knows, nor what it is
     expression = " ".join(_LITERAL.sub("?", found[: 2 * _LONGEST]).split())
+    if found.startswith(_DOLLARS):
+        expression = f"{_DOLLARS}?"
     shown = expression if len(expression) <= _LONGEST else f"{expression[:_LONGEST]}…"
     return Template(text.count("\n", 0, start) + 1, shown)

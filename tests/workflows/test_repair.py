@@ -153,16 +153,20 @@ def test_edges_stand_after_a_repair_and_what_is_filed_again_is_not_counted_again
     assert sorted(row[1:3] for row in projected(file)[1])[-1] == (3, 3)
 
 
-def test_a_repair_that_does_not_come_to_its_end_leaves_the_damaged_catalog(tmp_path: Path) -> None:
-    file = tmp_path / "catalog.db"
-    file_views(file, "daily")
+@pytest.mark.parametrize("kind", ["catalog", "state"])
+def test_a_store_of_another_version_is_left_to_that_version(workflow: tuple[Path, Path], kind: str) -> None:
+    yaml, state = workflow
+    catalog = yaml.with_name("catalog.db")
+    file_views(catalog, "daily")
+    file, table = (catalog, "meta") if kind == "catalog" else (state, "headwater_meta")
     with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("update meta set value = 99 where key = 'schema'")
+        connection.execute(f"update {table} set value = 99 where key = 'schema'")
     before = file.read_bytes()
-    code, _shown, errors = run("doctor", "--repair", "--catalog", file)
+    code, _shown, errors = run("doctor", "--repair", "-c", yaml)
     assert code == 2
-    assert "was written by another version" in errors
+    assert f"{file} was written by another version (99, " in " ".join(errors.split())
     assert file.read_bytes() == before
+    assert not list(file.parent.glob("*.repaired*"))
 
 
 def test_a_served_catalog_says_that_it_is_damaged_and_is_not_asked_again(catalog: Path) -> None:

@@ -209,9 +209,10 @@ def _prepare(connection: Connection, location: str) -> None:
         connection.execute(insert(meta).values(key="schema", value=str(SCHEMA_VERSION)))
     found = connection.scalar(select(meta.c.value).where(meta.c.key == "schema"))
     if found != str(SCHEMA_VERSION):
+        versions = f"state {'of no version' if found is None else found}, this is {SCHEMA_VERSION}"
         raise ConfigError(
-            f"the state in {location} was written by another version (state {found}, this is {SCHEMA_VERSION}): use "
-            "that version, or another headwater.state.url: what the log still has is read again, and counts once"
+            f"the state in {location} was written by another version ({versions}): use that version, or another "
+            "headwater.state.url: what the log still has is read again, and counts once"
         )
     if identity_of(connection) is None:  # new, or a repair could not read it
         connection.execute(insert(meta).values(key="identity", value=uuid.uuid4().hex))

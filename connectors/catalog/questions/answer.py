@@ -14,7 +14,7 @@ Content = TypeVar("Content")
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """`as_of` in milliseconds since the epoch, None for now; `days` of observations, 0 for any age.
+    """`as_of` in milliseconds since the epoch, None for now; `days` of observations, 0 for any age, None for 30.
 
     `witnesses`: whose edges count, None for everybody's.
     """

@@ -122,7 +122,7 @@ def test_facets_name_their_producer_before_anything_was_sent() -> None:
     (job,) = job_runs([said(ORDERS)], ENTITIES, ORIGIN)
     text = Serde.to_json(job.events[0])
     assert "OpenLineage/tree" not in text
-    assert text.count('"_producer": "https://pypi.org/project/headwater"') >= 4
+    assert text.count('"_producer": "urn:headwater"') >= 4
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What an older version left is read again: never refused, never trusted."""
+"""What another version of the code read is read again: never refused, never trusted."""
 
 from __future__ import annotations
 

@@ -47,9 +47,6 @@ _FOR_ONE_TASK = 100
 _BATCH = 500
 
 
-# By what a template's lineage is known, where no parser had to read it.
-
-
 # Templates: each distinct statement is parsed once, on Spark, in chunks, by killable parser processes.
 
 
@@ -189,7 +186,7 @@ class _ParserTask:
             if key not in self._isolation.failures:
                 with self._isolation.around(FailureStage.PARSING, key):
                     self._isolation.probe(FailureStage.PARSING, row["symbolic"])
-                    found = _row_of_segment(row)
+                    found = _brought_row(row)
             yield found or _failed_row(row, self._isolation.failures[key])
 
 
@@ -246,7 +243,7 @@ def _complete(outcome: ParseOutcome, row: Mapping[str, object]) -> bytes | None:
     return symbolic if located is parsed else lineage_with_names(dumps(located), located)
 
 
-def _row_of_segment(row: dict[str, Any]) -> dict[str, object]:
+def _brought_row(row: dict[str, Any]) -> dict[str, object]:
     """What a parser task gives of a template that a connector brought. Raises Unparsable."""
     text, brought = row["text"], bytes(row["symbolic"])
     return {

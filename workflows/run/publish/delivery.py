@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -91,7 +90,7 @@ def published_state(batch: TargetBatch) -> PublishedState:
     contents.sort()
     contents += sorted(_text(replacement.to_json()) for replacement in batch.replacements)
     return PublishedState(
-        batch.target.type, _digest(contents), {key: _digest_of(found) for key, found in digests.items()}
+        batch.target.type, digest(*contents), {key: _digest_of(found) for key, found in digests.items()}
     )
 
 
@@ -125,22 +124,15 @@ def _last_seen(contributions: Iterable[Contribution]) -> dict[ContributionKey, f
 
 
 def _digest_of(found: Sequence[_SourcedContribution]) -> ContributionDigest:
-    digest = _digest(sorted(one.source + one.meaning for one in found))
+    meanings = digest(*sorted(one.source + one.meaning for one in found))
     first = [one.first for one in found if one.first is not None]
     last = [one.last for one in found if one.last is not None]
     timed = len(first) == len(last) == len(found)
-    return ContributionDigest(digest, min(first) if timed else None, max(last) if timed else None)
+    return ContributionDigest(meanings, min(first) if timed else None, max(last) if timed else None)
 
 
 def _text(value: Json) -> str:
     return json.dumps(value, sort_keys=True)
-
-
-def _digest(texts: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(text.encode() + b"\0")
-    return digest.hexdigest()
 
 
 # The sending, chunk by chunk.

@@ -33,11 +33,15 @@ _SCHEMA = ("shape", "exists")
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`moment` to read by; `since` and `until` bound the observations (milliseconds; None: any age)."""
+    """`moment` to read by; its `since` (None: any age) and `until` bound the observations, in milliseconds."""
 
     moment: Moment
-    since: int | None
     until: int
+
+    @property
+    def since(self) -> int | None:
+        """Where it begins: what was last seen before is hidden."""
+        return self.moment.since
 
     def of_witnesses(self, witnesses: WitnessFilter | None) -> Window:
         """The same, of the edges that a filter admits."""
@@ -59,7 +63,7 @@ def window(connection: Connection, as_of: int | None, days: int | None) -> Windo
     until = _newest(connection, as_of) or _newest(connection, moment) or moment
     days = DEFAULT_DAYS if days is None else days
     since = until - days * DAY if days else None
-    return Window(Moment(as_of, since), since, until)
+    return Window(Moment(as_of, since), until)
 
 
 def edges_before(connection: Connection, span: Window) -> int:
