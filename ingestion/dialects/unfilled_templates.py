@@ -262,8 +262,7 @@ def _template(text: str, start: int, found: str) -> Template:
     if found != _COMMENT_BEGIN and closing is not None:  # what stands in a comment is nobody's expression
         end = text.find(closing, start + len(found))
         found = text[start : end + len(closing)] if end >= 0 else found  # where it ends nobody knows, nor what it is
-    expression = " ".join(_LITERAL.sub("?", found[: 2 * _LONGEST]).split())
-    if found.startswith(_DOLLARS):
-        expression = f"{_DOLLARS}?"
+    masked = f"{_DOLLARS}?" if found.startswith(_DOLLARS) else _LITERAL.sub("?", found[: 2 * _LONGEST])
+    expression = " ".join(masked.split())
     shown = expression if len(expression) <= _LONGEST else f"{expression[:_LONGEST]}…"
     return Template(text.count("\n", 0, start) + 1, shown)

@@ -36,11 +36,8 @@ class ExplainedContribution(NamedTuple):
         return self.kind, self.key, self.text
 
 
-class ColumnPart(NamedTuple):
-    """The part of a source column in another one, or (unless `of_column`) in all columns of its table.
-
-    The other fields are those of `ExplainedHop`.
-    """
+class HopKey(NamedTuple):
+    """What makes one hop of all that say the same; the fields are those of `ExplainedHop`."""
 
     source: str
     type: str
@@ -49,6 +46,15 @@ class ColumnPart(NamedTuple):
     expression: str
     certain: bool
     within: bool
+
+
+class ColumnPart(NamedTuple):
+    """The part of a source column in another one, or (unless `of_column`) in all columns of its table, as one says it.
+
+    `unseen` and `verdict` are those of `ExplainedHop`.
+    """
+
+    hop: HopKey
     of_column: bool
     unseen: Unseen | None
     verdict: Verdict | None
@@ -266,19 +272,18 @@ class _HopReader:
 
     def of(self, column: str) -> tuple[ExplainedHop, ...]:
         """The hops into a column: direct ones first, each once with all the statements that make it."""
-        found: dict[tuple[str, str, str, bool, str, bool, bool], list[tuple[int, Unseen | None]]] = {}
+        found: dict[HopKey, list[tuple[int, Unseen | None]]] = {}
         verdicts: dict[tuple[str, str], Verdict | None] = {}
         for one in self._giving(column):
-            key = one.source, one.type, one.subtype, one.masking, one.expression, one.certain, one.within
-            found.setdefault(key, []).append((self._number(one.contribution), one.unseen))
-            verdicts.setdefault((one.source, one.type), one.verdict)
+            found.setdefault(one.hop, []).append((self._number(one.contribution), one.unseen))
+            verdicts.setdefault((one.hop.source, one.hop.type), one.verdict)
         hops = [
             ExplainedHop(
                 *key[:-1],
                 tuple(dict.fromkeys(number for number, _ in numbered)),
-                within=key[-1],
+                within=key.within,
                 unseen=latest_unseen(unseen for _, unseen in numbered),
-                verdict=verdicts[key[:2]],
+                verdict=verdicts[key.source, key.type],
             )
             for key, numbered in found.items()
         ]
@@ -354,13 +359,15 @@ def _parts_of(
                 yield (
                     one["to"],
                     ColumnPart(
-                        source,
-                        one["type"],
-                        one["subtype"] or "",
-                        one["masking"],
-                        one["expression"] or "",
-                        one["certain"],
-                        within=edge["from"] == edge["to"],
+                        HopKey(
+                            source,
+                            one["type"],
+                            one["subtype"] or "",
+                            one["masking"],
+                            one["expression"] or "",
+                            one["certain"],
+                            within=edge["from"] == edge["to"],
+                        ),
                         of_column=one["to"] is not None,
                         unseen=Unseen(**one["notSeen"]) if one.get("notSeen") else None,
                         verdict=verdicts.get((source, one["to"], one["type"])),

@@ -13,11 +13,11 @@ from connectors.catalog.picture.cards import MAX_CARDS, named_columns
 from connectors.catalog.questions.answer import Answer, When
 from connectors.catalog.questions.file import asked_window, named_node, open_catalog
 from connectors.catalog.store.lineage.column_names import column_names
-from connectors.catalog.store.lineage.reads import ContributionView, Moment, StoredEdge, jobs_of, sights_of, texts_of
+from connectors.catalog.store.lineage.reads import ContributionView, Moment, StoredEdge, sights_of, statements_of
 from connectors.catalog.store.lineage.window import Window
 from ingestion.errors import ConfigError
 from ingestion.model.witnesses import Verdict
-from ingestion.scripts.explanation import ColumnPart, ExplainedContribution, Explanation, explanation_of
+from ingestion.scripts.explanation import ColumnPart, ExplainedContribution, Explanation, HopKey, explanation_of
 from ingestion.walk import ColumnNode
 
 _MOST_COLUMNS = 3
@@ -67,13 +67,15 @@ class _StoredParts:
     def _part(self, edge: StoredEdge, verdict: Verdict | None) -> ColumnPart:
         assert edge.column is not None
         return ColumnPart(
-            f"{self._names[edge.source[0]]}.{edge.source[1]}",
-            edge.type,
-            edge.subtype,
-            edge.column.get("masking", False),
-            edge.expression,
-            edge.certain,
-            within=edge.source[0] == edge.target[0],
+            HopKey(
+                f"{self._names[edge.source[0]]}.{edge.source[1]}",
+                edge.type,
+                edge.subtype,
+                edge.column.get("masking", False),
+                edge.expression,
+                edge.certain,
+                within=edge.source[0] == edge.target[0],
+            ),
             of_column=edge.target[1] is not None,
             unseen=edge.unseen,
             verdict=verdict,
@@ -85,18 +87,15 @@ def _explained_contributions(
     connection: Connection, views: Mapping[int, ContributionView], moment: Moment
 ) -> dict[int, ExplainedContribution]:
     """Some contributions with what their statements are, what ran them and when they were seen, by the same keys."""
-    identifiers = sorted({one.contribution_id for one in views.values()})
-    jobs = jobs_of(connection, identifiers)
-    times = sights_of(connection, identifiers, moment.as_of)
-    digests = {key: one.content.get("text") for key, one in views.items()}
-    texts = texts_of(connection, {one for one in digests.values() if one is not None})
+    statements = statements_of(connection, list(views.values()))
+    times = sights_of(connection, sorted({one.contribution_id for one in views.values()}), moment.as_of)
     return {
         key: ExplainedContribution(
             one.kind,
             one.key,
-            texts.get(digests[key] or "", ""),
+            statements.text(one) or "",
             one.content.get("parser") or "",
-            jobs.get(one.contribution_id, ()),
+            statements.jobs(one),
             times[one.contribution_id].last if one.contribution_id in times else one.last_seen,
         )
         for key, one in views.items()

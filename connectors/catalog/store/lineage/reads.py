@@ -275,11 +275,11 @@ def _view(row: Any, content: StoredContent) -> ContributionView:
 def contents_of(connection: Connection, documents: Iterable[str]) -> list[StoredContent]:
     """What versions say, out of their documents, each with the text of its statement as `sql`; equal texts are one."""
     known = list(documents)
-    texts = texts_of(connection, {digest for one in known if (digest := text_digest(one)) is not None})
+    texts = _texts_of(connection, {digest for one in known if (digest := text_digest(one)) is not None})
     return [StoredContent(document, texts) for document in known]
 
 
-def texts_of(connection: Connection, digests: Iterable[str]) -> dict[str, str]:
+def _texts_of(connection: Connection, digests: Iterable[str]) -> dict[str, str]:
     """The texts of statements, by the digests that the contents of their edges name."""
     texts: dict[str, str] = {}
     for some in thousands_of(sorted(digests)):
@@ -287,27 +287,43 @@ def texts_of(connection: Connection, digests: Iterable[str]) -> dict[str, str]:
     return texts
 
 
+@dataclass(frozen=True, slots=True)
+class StoredStatements:
+    """The statements of what was read without them: texts by their digests, and what ran them by contribution."""
+
+    texts: Mapping[str, str]
+    jobs_by_contribution: Mapping[int, tuple[str, ...]]
+
+    def text(self, view: ContributionView) -> str | None:
+        """The text of a contribution's statement; None where it has none."""
+        digest = view.content.get("text")
+        return None if digest is None else self.texts.get(digest)
+
+    def jobs(self, view: ContributionView) -> tuple[str, ...]:
+        """The names of what ran a contribution's statement, as `jobs_in` has them."""
+        return self.jobs_by_contribution.get(view.contribution_id, ())
+
+
+def statements_of(connection: Connection, found: Sequence[ContributionView]) -> StoredStatements:
+    """The statements of what was read without them."""
+    digests = {digest for one in found if (digest := one.content.get("text")) is not None}
+    jobs: dict[int, list[str]] = defaultdict(list)
+    for some in thousands_of(sorted({one.contribution_id for one in found})):
+        for contribution, job in connection.execute(_JOBS_OF, bind_ids(some)).all():
+            jobs[contribution].append(job)
+    return StoredStatements(_texts_of(connection, digests), {one: _kept_jobs(names) for one, names in jobs.items()})
+
+
 def with_statements(connection: Connection, found: Sequence[ContributionView]) -> list[ContributionView]:
     """What was read without statements, with the texts of these as `sql` and with what ran them."""
-    digests = [one.content.get("text") for one in found]
-    texts = texts_of(connection, {digest for digest in digests if digest is not None})
-    jobs = jobs_of(connection, {one.contribution_id for one in found})
+    statements = statements_of(connection, found)
     return [
         one._replace(
-            content=one.content if digest is None else {**one.content, "sql": texts.get(digest)},
-            jobs=jobs.get(one.contribution_id, ()),
+            content=one.content if one.content.get("text") is None else {**one.content, "sql": statements.text(one)},
+            jobs=statements.jobs(one),
         )
-        for one, digest in zip(found, digests, strict=True)
+        for one in found
     ]
-
-
-def jobs_of(connection: Connection, identifiers: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """The names of what ran each contribution, by its id, as `jobs_in` has them."""
-    found: dict[int, list[str]] = defaultdict(list)
-    for some in thousands_of(sorted(identifiers)):
-        for contribution, job in connection.execute(_JOBS_OF, bind_ids(some)).all():
-            found[contribution].append(job)
-    return {contribution: _kept_jobs(jobs) for contribution, jobs in found.items()}
 
 
 def jobs_in(written: str | None) -> tuple[str, ...]:

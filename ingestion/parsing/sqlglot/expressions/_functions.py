@@ -305,13 +305,8 @@ def may_be_text(part: exp.Expr) -> bool:
     that has the function without a unit.
     """
     around = type(part.parent)
-    if (
-        part.arg_key != "unit"
-        and around is not exp.WeekStart
-        and not (around is exp.Extract and part.arg_key == "this")
-    ):
-        return False
-    return not DATE_PART_WORDS.issuperset(_NAME_WORD.findall(part.name.lower()))
+    is_unit = part.arg_key == "unit" or around is exp.WeekStart or (around is exp.Extract and part.arg_key == "this")
+    return is_unit and not DATE_PART_WORDS.issuperset(_NAME_WORD.findall(part.name.lower()))
 
 
 def _stand_in(node: exp.Expr, indices: Iterator[int]) -> exp.Expr:

@@ -61,9 +61,9 @@ _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text gen
 _PIPED_QUERY = re.compile(r"\bselect\b(?:(?!\|>|;).){0,2000}+\|>", re.IGNORECASE | re.DOTALL)
 _PIPING = frozenset({"bigquery", "databricks", "spark"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
-# Db2 writes its special registers in two words.
 # INSERT INTO (SELECT a FROM t) …: the target would have no name; UPDATE (SELECT a AS x FROM t) …: x would be t's own.
 _CHANGED_QUERY = re.compile(r"\s*+(?:insert\s++into|update)\s*+\(", re.IGNORECASE)
+# Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
@@ -82,7 +82,7 @@ _PRIORITY = re.compile(
 )
 _SPARK_NEEDS = re.compile(
     r"\bwith\s+schema\s+evolution\b|\bflow\s+auto\s+cdc\b|\bview\b.{0,400}?\boptions\s*\(|\btemp(?:orary)?\s+view\s+\S+\s+using\b|"
-    rf"\bcopy\s++into\s.{{0,400}}?\bby\s++(?:position|name)\b|{_PIPED_QUERY}",
+    r"\bcopy\s++into\s.{0,400}?\bby\s++(?:position|name)\b",
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.

@@ -234,8 +234,8 @@ def _behind(
 ) -> tuple[TableName, dict[str, str]]:
     """T-SQL changes a table through a WITH item: the table, and its own names of the item's columns.
 
-    Of several that the item joins it is the one that the `changed` column is said to be of. Oracle's query in place of
-    a table, `UPDATE (SELECT …) c`, comes as such an item. In other dialects a target is never an item.
+    Of several that the item joins it is the one that the `changed` column is said to be of. The query that Oracle and
+    Db2 take in place of a table, `UPDATE (SELECT …) c`, comes as such an item. Elsewhere a target is never an item.
     """
     own: dict[str, str] | None = None
     for common in reversed(common_tables) if queries.names.dialect.writes_through_with else ():
