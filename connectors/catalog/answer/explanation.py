@@ -68,8 +68,7 @@ def _base_row(name: str, part: str) -> Row:
 def _hop_row(column: str, hop: ExplainedHop, found: Explanation, texts: NumberedTexts) -> Row:
     statements = [found.statements[number - 1] for number in hop.statements]
     numbers = " ".join(texts.statement(one.text, one.producer, one.jobs, one.last_seen) for one in statements)
-    how = how_text(hop.type, hop.subtype, masking=hop.masking, certain=hop.certain, unseen=hop.unseen)
-    how = with_verdict(how, hop.verdict)
+    how = _hop_text(hop)
     return texts.edge((column, hop.source), how, hop.expression, numbers)
 
 
@@ -117,18 +116,17 @@ def _direct_last(hops: Iterable[ExplainedHop]) -> list[ExplainedHop]:
 
 
 def _hop_line(hop: ExplainedHop, *, again: bool, full: bool) -> str:
-    how = [hop.type.lower(), hop.subtype.lower().replace("_", " ")]
-    if hop.masking:
-        how.append("masked")
-    if not hop.certain:
-        how.append("not certain")
-    if hop.unseen is not None:
-        how.append(str(hop.unseen))
-    if hop.verdict is not None:
-        how.append(str(hop.verdict))
+    how = _hop_text(hop)
+    if hop.subtype:
+        how = f"{hop.type.lower()}, {how}"
     numbers = "".join(f" [{number}]" for number in hop.statements)
     cut = not full and len(hop.expression) > _CHARACTERS
     shown = f"{hop.expression[:_CHARACTERS]}…" if cut else hop.expression
     expression = f"  {shown}" if shown else ""
     ending = "  (see above)" if again else ""
-    return f"<- {hop.source}  {dim(', '.join(filter(None, how)))}{expression}{numbers}{ending}"
+    return f"<- {hop.source}  {dim(how)}{expression}{numbers}{ending}"
+
+
+def _hop_text(hop: ExplainedHop) -> str:
+    how = how_text(hop.type, hop.subtype, masking=hop.masking, certain=hop.certain, unseen=hop.unseen)
+    return with_verdict(how, hop.verdict)

@@ -129,7 +129,7 @@ def how_text(type_: str, subtype: str, *, masking: bool, certain: bool, unseen: 
     if masking:
         words.append("masked")
     if not certain:
-        words.append("uncertain")
+        words.append("not certain")
     if unseen is not None:
         words.append(str(unseen))
     return ", ".join(words)
