@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
@@ -506,12 +507,49 @@ def _batches(text: str, dialect: Dialect) -> Iterator[tuple[int, int, str]]:
     start, delimiter = 0, ";"
     if line is not None and line.search(text):
         for match in _unquoted_pattern(line.pattern, dialect.name).finditer(text):
-            if match.lastgroup == "found" and not _divides(text, dialect, start, match.start()):
+            if match.lastgroup == "found" and not _ends_nothing(text, dialect, start, match.start()):
                 yield start, match.start(), delimiter
                 start = match.end()
                 if dialect.separator is Separator.DELIMITER:
                     delimiter = match.group().split()[1]
     yield start, len(text), delimiter
+
+
+def _ends_nothing(text: str, dialect: Dialect, start: int, end: int) -> bool:
+    """Whether what a separator looks like is part of the statement that it stands in."""
+    if dialect.separator is Separator.AT:
+        return _ends_name(text, dialect, start, end)
+    return dialect.separator is Separator.SLASH and _divides(text, dialect, start, end)
+
+
+_AFTER_SIGN = keywords(
+    "select insert update delete merge truncate create alter drop declare set call values with begin grant revoke"
+    " commit rollback comment lock connect export import load runstats reorg terminate rename refresh"
+)
+_WAITING = {"insert": ("into", keywords("select values with")), "update": ("", keywords("set"))}
+_WAITING["alter"] = ("table", keywords("alter drop set"))
+"""What stands between a verb and its table in Db2, and the verbs that go on with its statement behind the table."""
+_ISOLATION = keywords("ur cs rs rr check data no")
+
+
+def _ends_name(text: str, dialect: Dialect, start: int, sign: int) -> bool:
+    """Whether Db2's sign at a line's end is of a name: `FROM s@` and WHERE in the next line.
+
+    Nothing else tells it from the one that ends a statement: then another statement begins behind it, or nothing.
+    """
+    touches = text[start:sign][-1:].isalnum() or text[start:sign].endswith(tuple(f"_{dialect.name_characters}"))
+    behind = [token.text.lower().rstrip("@") for token in islice(tokens(text, dialect, sign + 1), 2)]
+    if not behind or not touches:
+        return False
+    verb, following = (*behind, "")[:2]
+    if verb not in _AFTER_SIGN or (verb, following) == ("connect", "by"):
+        return True
+    if verb == "with" and following in _ISOLATION:
+        return True
+    first, *words = [token.text.lower() for token in islice(tokens(text, dialect, start, sign), 8)]
+    word, later = _WAITING.get(first, ("", frozenset()))
+    name = words[1:] if word and words[:1] == [word] else words
+    return verb in later and len(name) < 6 and all(dot == "." for dot in name[1::2])
 
 
 def _divides(text: str, dialect: Dialect, start: int, end: int) -> bool:
@@ -520,9 +558,7 @@ def _divides(text: str, dialect: Dialect, start: int, end: int) -> bool:
     A block's words may as well stand in a comment (`-- begin of report`), be columns (`SELECT event FROM t`), or say
     what has no body here (`CREATE TYPE t AS OBJECT (MEMBER FUNCTION f RETURN NUMBER)`).
     """
-    if dialect.separator is not Separator.SLASH or text[start:end].rstrip().endswith(";"):
-        return False
-    if not _OPENS_BLOCK.search(text, start, end):
+    if text[start:end].rstrip().endswith(";") or not _OPENS_BLOCK.search(text, start, end):
         return False
     blocks = _OpenBlocks(dialect)
     for _ in _statement_ends(text, blocks, start, end):

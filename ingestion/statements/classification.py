@@ -201,7 +201,8 @@ def _load(statement: _Examined) -> Classification:
 
 _QUERY = re.compile(r"\b(?:select|sel)\b|\bas\b[\s(]*+(?:table|values|from|with|execute)\b")
 _COPIES = keywords("like clone shallow deep copy")
-_VIEW_LOG = re.compile(r"\bmaterialized\s+view\s+log\s+on\b")  # Oracle: of the changes that a view is refreshed by
+# Oracle: a log of the changes that a view is refreshed by; a view may be called `log` too, and then has a query.
+_VIEW_LOG = re.compile(r"\bmaterialized\s+view\s+log\s+on\b")
 _IF_NOT_EXISTS = keywords("if not exists")
 _ROUTINES = keywords("procedure proc function macro trigger package aggregate event task alert rule")
 _ACCESS = keywords("user role login group grant policy profile")
@@ -260,7 +261,7 @@ def _create(statement: _Examined) -> Classification:
         word = token.text.lower() if token.kind == WORD else ""
         if word == "table":
             return _create_table(statement, words)
-        if word == "materialized" and statement.has(_VIEW_LOG):
+        if word == "materialized" and statement.has(_VIEW_LOG) and not statement.has(_QUERY):
             return _OTHER
         if word == "aggregate":  # of functions that are there, but for one with a body of its own
             function = next(words, None)

@@ -212,6 +212,13 @@ BY_NAME: list[Case] = [
 RELATIONS: list[Case] = [
     (
         "trino",
+        "CREATE TABLE o AS SELECT * FROM TABLE(system.builtin.exclude_columns("
+        "input => TABLE(s), columns => DESCRIPTOR(a, c)))",
+        {"s": {"a": "int", "b": "int", "c": "int"}},
+        "s.b>o.b",
+    ),
+    (
+        "trino",
         "CREATE TABLE o AS SELECT * FROM TABLE(exclude_columns(input => TABLE(s), columns => DESCRIPTOR(a, c)))",
         {"s": {"a": "int", "b": "int", "c": "int"}},
         "s.b>o.b",
@@ -234,6 +241,12 @@ RELATIONS: list[Case] = [
         "ENGINE = Distributed('c', 'lib', 's', rand()); INSERT INTO o (a) SELECT a FROM lib.every_s",
         {},
         "lib.every_s.a>o.a lib.s.a>lib.every_s.a lib.s.b c>lib.every_s.b c",
+    ),
+    (
+        "clickhouse",
+        "CREATE MATERIALIZED VIEW v ON CLUSTER c TO lib.o (a Array(String)) AS SELECT approx_top_k(5)(a) AS a FROM s",
+        {},
+        "s.a>lib.o.a s.a>v.a",
     ),
     (
         "clickhouse",
@@ -602,6 +615,15 @@ COLUMNS: list[Case] = [
     ("teradata", "INSERT INTO o (a) SELECT (s.ended - s.begun) DAY(4) TO SECOND FROM s", {}, "s.begun>o.a s.ended>o.a"),
     ("teradata", "INSERT INTO o (a) SELECT s.span (PERIOD(DATE)) FROM s", {}, "s.span>o.a"),
     ("db2", "UPDATE o SET ends = begins + length MONTHS", {}, "o.begins>o.ends o.length>o.ends"),
+    ("tsql", "INSERT INTO o (no, a) SELECT NEXT VALUE FOR dbo.numbers, NEXT VALUE FOR n - s.a FROM s", {}, "s.a>o.a"),
+    ("fabric", "INSERT INTO o (a) SELECT NEXT VALUE FOR n OVER (ORDER BY s.b) + s.a FROM s", {}, "s.a>o.a"),
+    ("ansi", "INSERT INTO o (a) SELECT NEXT VALUE FOR n-s.a FROM s", {}, "s.a>o.a"),
+    (
+        "teradata",
+        "INSERT INTO o (a, b) SELECT CASE WHEN s.k = 1 THEN END(s.span) END (NAMED a), BEGIN(s.days) FROM s",
+        {},
+        "s.days>o.b s.span>o.a",
+    ),
     ("db2", "INSERT INTO o (no, a) VALUES (NEXT VALUE FOR numbers, (SELECT MAX(no) FROM s))", {}, "s.no>o.a"),
     (
         "db2",
@@ -787,7 +809,15 @@ DEFINITIONS: list[Case] = [
         {},
         "s.no>o.no s.pay>o.net",
     ),
+    (
+        "db2",
+        "INSERT INTO o@\nSELECT a FROM s@\nWHERE a > 1@\nINSERT INTO p (b) SELECT a FROM q@\n",
+        {},
+        "q.a>p.b s@.a>o@.a?",
+    ),
     ("db2", "INSERT INTO lib@a.o@ (a) SELECT b@1 FROM s@x", {}, "s@x.b@1>lib@a.o@.a"),
+    ("oracle", "CREATE MATERIALIZED VIEW log ON PREBUILT TABLE AS SELECT a FROM s", {}, "s.a>log.a"),
+    ("clickhouse", "CREATE MATERIALIZED VIEW log ON CLUSTER c TO o AS SELECT a FROM s", {}, "s.a>log.a s.a>o.a"),
     (
         "oracle",
         "CREATE MATERIALIZED VIEW LOG ON s WITH ROWID, SEQUENCE (a) INCLUDING NEW VALUES; "

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES
+from ingestion.parsing.sqlglot.repairs._servers import has_phrases
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _LOCKED = keywords("select sel with insert ins update upd delete del merge create replace")
@@ -193,10 +194,11 @@ def _clause_before(code: Code, number: int) -> int:
 
 
 def _bounds(code: Code) -> Iterator[Edit]:
-    """BEGIN(p) and END(p) of a period, whose names are keywords to sqlglot."""
+    """BEGIN(p) and END(p) of a period, whose names are keywords to sqlglot; CASE … END (NAMED a) has no period."""
     for number in range(1, len(code) - 1):
-        if code.word(number) in ("begin", "end") and code.word(number + 1) == "(":
-            yield code.edit(number, number, f"PERIOD_{code.word(number).upper()}")
+        word = code.word(number)
+        if word in ("begin", "end") and code.word(number + 1) == "(" and not has_phrases(code, number + 1):
+            yield code.edit(number, number, f"PERIOD_{word.upper()}")
 
 
 def _is_cast(code: Code, number: int) -> bool:
@@ -588,7 +590,7 @@ def _graph_query(code: Code, first: int, end: int) -> str:
     return f"SELECT {columns or '*'} FROM GRAPH_TABLE() AS graph_rows"
 
 
-def _table_arguments(code: Code) -> Iterator[Edit]:
+def _tables_and_columns(code: Code) -> Iterator[Edit]:
     """Oracle: FROM f(t, COLUMNS(a, b)) calls a function with the rows of t, and names of columns."""
     for number in range(2, len(code) - 2):
         if not code.stands(number, ",", "columns", "("):
@@ -635,7 +637,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _pivoted_xml,
         _at_zone,
         _graph_rows,
-        _table_arguments,
+        _tables_and_columns,
     ),
     "greenplum": (_trimmed_text, _column_events),
     "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins),

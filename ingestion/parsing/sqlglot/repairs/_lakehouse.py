@@ -35,17 +35,14 @@ _SUMMED = (
     ("null_percentage", "''"),
 )
 
-_FORWARDING = {"distributed": 1, "buffer": 0}
-"""ClickHouse's engines of tables that have no rows of their own, and which argument names the database of those."""
 _BEFORE_ARGUMENTS = keywords("( , >")
 _BEHIND_ARGUMENTS = keywords(", )")
-_NO_COLUMN = keywords("index constraint projection primary")
 _WAYS = keywords("name position")
 _CLAUSES = keywords("where apply sequence columns stored track ignore ;")
 
 
 def schema_evolution(code: Code) -> Iterator[Edit]:
-    """MERGE WITH SCHEMA EVOLUTION INTO t …."""
+    """Spark: without that a MERGE may add columns: MERGE WITH SCHEMA EVOLUTION INTO t …."""
     for number in range(1, min(len(code) - 2, 4)):
         if code.stands(number, "with", "schema", "evolution"):
             yield code.edit(number, number + 2)
@@ -127,7 +124,7 @@ def replaced_table(code: Code) -> Iterator[Edit]:
 
 
 def expectations(code: Code) -> Iterator[Edit]:
-    """Databricks: CREATE STREAMING TABLE t (a INT, CONSTRAINT c EXPECT (…) ON VIOLATION …) AS …."""
+    """Databricks: without what rows are expected to meet: CREATE STREAMING TABLE t (CONSTRAINT c EXPECT (…) …) AS …."""
     for opening in range(len(code)):
         if code.word(opening) == "as":
             return
@@ -235,7 +232,7 @@ def inserted_function(code: Code) -> Iterator[Edit]:
 
 
 def existing_partition(code: Code) -> Iterator[Edit]:
-    """Hive: INSERT OVERWRITE TABLE t PARTITION (…) IF NOT EXISTS SELECT …."""
+    """Hive: without that a filled partition stays: INSERT OVERWRITE TABLE t PARTITION (…) IF NOT EXISTS SELECT …."""
     for number in range(3, len(code) - 2):
         if code.stands(number, "if", "not", "exists") and code.word(number - 1) == ")":
             yield code.edit(number, number + 2)
@@ -250,7 +247,7 @@ def merged_without_duplicates(code: Code) -> Iterator[Edit]:
                 yield code.edit(number, number + 1, "WHEN NOT MATCHED THEN INSERT ROW")
 
 
-def changed_query(code: Code) -> Iterator[Edit]:
+def redefined_query(code: Code) -> Iterator[Edit]:
     """ClickHouse: ALTER TABLE v [ON CLUSTER c] MODIFY QUERY SELECT … defines a materialized view anew."""
     modify = next((n for n in code.outside(2) if code.stands(n, "modify", "query")), None)
     if modify is not None and code.stands(0, "alter", "table"):
@@ -317,7 +314,7 @@ def copied_by(code: Code) -> Iterator[Edit]:
 
 
 def pipeline_flow(code: Code) -> Iterator[Edit]:
-    """CREATE FLOW f AS INSERT INTO [ONCE] t …, without the flow's name."""
+    """The INSERT that a flow runs, without the flow's name: CREATE FLOW f AS INSERT INTO [ONCE] t …."""
     if not code.stands(0, "create", "flow"):
         return
     start = next((n for n in range(2, len(code)) if code.stands(n, "as", "insert", "into")), None)
@@ -387,111 +384,19 @@ def _between(code: Code, start: int, end: int) -> str:
     return code.between(start, end) if start < end <= len(code) else ""
 
 
-# ClickHouse's dictionaries: what CREATE DICTIONARY loads, and dictionary('d') as a relation.
-
-
-def dictionary(code: Code) -> Iterator[Edit]:
-    """FROM dictionary('db.d') reads the dictionary of that name."""
-    for number in range(1, len(code) - 3):
-        if code.stands(number, "dictionary", "(") and code.word(number - 1) in ("from", "join", ","):
-            closing = code.closing(number + 1)
-            name = code.between(number + 2, closing)
-            if code.is_string(number + 2):
-                name = _quote(code.without_quotes(number + 2))
-            yield code.edit(number, closing, name)
-
-
-def _quote(name: str) -> str:
-    return ".".join(f"`{part}`" for part in name.replace("`", "").split("."))
-
-
-def loaded_dictionary(code: Code) -> Iterator[Edit]:
-    """CREATE DICTIONARY d (…) SOURCE(CLICKHOUSE(TABLE 's' …)) as the table that it loads from there.
-
-    Of a dictionary from elsewhere only the name is left: what its source is called there is no name here.
-    """
-    index = next((n for n in range(1, min(len(code), 5)) if code.stands(n, "dictionary")), None)
-    opening = next((n for n in range(index or 0, len(code)) if code.word(n) == "("), None)
-    if index is None or opening is None or not code.stands(0, "create"):
-        return
-    source = next((n for n in code.outside(opening) if code.stands(n, "source", "(")), None)
-    if source is None:
-        return
-    columns = [code.between(n, n + 1) for n in _first_of_items(code, opening)]
-    rows = _rows(code, source + 2, ", ".join(columns))
-    if rows:
-        end = next((n for n in range(index, opening) if code.stands(n, "on", "cluster")), opening)
-        yield code.edit(index, index, "TABLE")
-        yield code.edit(end, len(code) - 1, f" AS {rows}")
-    else:
-        yield code.edit(opening, len(code) - 1)
-
-
-def _first_of_items(code: Code, opening: int) -> list[int]:
-    closing = code.closing(opening)
-    inside = set(code.outside(opening + 1, closing))
-    return [n for n in range(opening + 1, closing) if n in inside and code.word(n - 1) in ("(", ",")]
-
-
-def _rows(code: Code, source: int, columns: str) -> str:
-    """The query of a source; "" where it is in another system."""
-    settings = {
-        code.word(n): code.without_quotes(n + 1)
-        for n in range(source + 2, code.closing(source + 1) - 1)
-        if code.is_string(n + 1) or code.word(n) in ("table", "db")
-    }
-    kind = code.word(source)
-    if kind == "clickhouse" and "table" in settings:
-        database = f"{settings['db']}." if settings.get("db") else ""
-        return f"SELECT {columns} FROM {_quote(database + settings['table'])}"
-    if kind == "clickhouse" and "query" in settings:
-        return f"SELECT {columns} FROM ({settings['query'].rstrip('; ')})"
-    if kind in ("file", "http"):
-        index = (settings.get("path") or settings.get("url") or "").replace("'", "")
-        return f"SELECT {columns} FROM url('{index}')" if index else ""
-    return ""
-
-
-def forwarding_table(code: Code) -> Iterator[Edit]:
-    """CREATE TABLE d (…) ENGINE = Distributed(cluster, db, t) or Buffer(db, t, …) as the view of t that it is."""
-    index = next((n for n in range(1, min(len(code), 5)) if code.word(n) == "table"), None)
-    if index is None or not code.stands(0, "create"):
-        return
-    engine = next((n for n in code.outside(index) if code.word(n) == "engine"), len(code))
-    engine += 2 if code.word(engine + 1) == "=" else 1
-    first = _FORWARDING.get(code.word(engine))
-    arguments = list(code.items(engine + 2, code.closing(engine + 1)))
-    if first is None or len(arguments) < first + 2:
-        return
-    path = [_argument(code, *one) for one in arguments[first : first + 2]]
-    opening = next((n for n in range(index, engine - 1) if code.word(n) == "("), None)
-    items = _first_of_items(code, opening) if opening is not None else []
-    listed = [code.between(n, n + 1) for n in items if code.word(n) not in _NO_COLUMN]
-    if path[1]:
-        end = next(n for n in range(index, engine) if code.word(n) in ("on", "(", "as", "engine"))
-        yield code.edit(index, index, "VIEW")
-        source = _quote(".".join(filter(None, path)))
-        yield code.edit(end, len(code) - 1, f" AS SELECT {', '.join(listed) or '*'} FROM {source}")
-
-
-def _argument(code: Code, first: int, until: int) -> str:
-    """The name, or text, that an argument is; "" of one that is computed, as `currentDatabase()` is."""
-    if until != first + 1:
-        return ""
-    return code.without_quotes(first)
-
-
 # Trino's functions over tables.
 
 
-def table_arguments(code: Code) -> Iterator[Edit]:
+def tables_and_descriptors(code: Code) -> Iterator[Edit]:
     """TABLE(f(input => TABLE(t) PARTITION BY a, columns => DESCRIPTOR(b))) takes a query as well, and b is no column.
 
-    Of EXCLUDE_COLUMNS it is known what it gives.
+    Of EXCLUDE_COLUMNS it is known what it gives; its whole name is system.builtin.exclude_columns.
     """
     for number in range(1, len(code) - 2):
-        if code.stands(number, "table", "(", "exclude_columns", "("):
-            yield from _excluded_columns(code, number)
+        if code.stands(number, "table", "("):
+            _, behind = code.dotted_name(number + 2)
+            if code.stands(behind - 1, "exclude_columns", "("):
+                yield from _excluded_columns(code, number, behind)
         if code.word(number - 1) not in _BEFORE_ARGUMENTS or code.word(number + 1) != "(":
             continue
         closing = code.closing(number + 1)
@@ -502,10 +407,10 @@ def table_arguments(code: Code) -> Iterator[Edit]:
             yield code.edit(number, until - 1, f"(SELECT * FROM {_argument_rows(code, number)})")
 
 
-def _excluded_columns(code: Code, number: int) -> Iterator[Edit]:
+def _excluded_columns(code: Code, number: int, opening: int) -> Iterator[Edit]:
     closing = code.closing(number + 1)
-    rows = next((n for n in range(number + 4, closing) if code.stands(n, "table", "(")), None)
-    listed = next((n for n in range(number + 4, closing) if code.stands(n, "descriptor", "(")), None)
+    rows = next((n for n in range(opening, closing) if code.stands(n, "table", "(")), None)
+    listed = next((n for n in range(opening, closing) if code.stands(n, "descriptor", "(")), None)
     if rows is not None and listed is not None:
         names = code.between(listed + 2, code.closing(listed + 1))
         yield code.edit(number, closing, f"(SELECT * EXCEPT ({names}) FROM {_argument_rows(code, rows)})")

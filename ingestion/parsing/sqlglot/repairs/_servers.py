@@ -1,4 +1,6 @@
-"""What sqlglot does not know of T-SQL, MySQL, Oracle, Teradata and others, written so that it does."""
+"""What sqlglot does not know of the databases on servers (Db2, MySQL, Oracle, PostgreSQL, Teradata, T-SQL), and of the
+objects of Snowflake and BigQuery, written so that it does.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ _NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 def _teradata_phrases(code: Code) -> Iterator[Edit]:
     """a (TITLE 'x') is a; a (NAMED b) is a AS b; a (INTEGER, FORMAT '99') is CAST(a AS INTEGER)."""
     for number in range(1, len(code) - 2):
-        if not _has_phrases(code, number):
+        if not has_phrases(code, number):
             continue
         end = code.closing(number)
         named = next((n for n in range(number + 1, end) if code.word(n) == "named"), None)
@@ -63,7 +65,7 @@ def _teradata_phrases(code: Code) -> Iterator[Edit]:
             yield code.edit(number, end, name or " ")
 
 
-def _has_phrases(code: Code, opening: int) -> bool:
+def has_phrases(code: Code, opening: int) -> bool:
     """Whether a type or other data attributes stand in these brackets, behind a value: no list of names, no literal."""
     if code.word(opening) != "(" or code.word(opening - 1) in _NO_VALUE or code.word(opening - 1) == "period":
         return False
@@ -85,7 +87,7 @@ def _operand(code: Code, last: int) -> int:
     first = last
     while code.word(first) == ")":
         first = code.opening(first)
-        if not _has_phrases(code, first):
+        if not has_phrases(code, first):
             called = code.is_name(first - 1) and code.word(first - 1) not in _NO_VALUE
             first -= called
             break
@@ -177,7 +179,7 @@ def _filled_query(code: Code) -> Iterator[Edit]:
 
 
 def _table_hints(code: Code) -> Iterator[Edit]:
-    """T-SQL: INSERT INTO t WITH (TABLOCK) …, UPDATE t WITH (ROWLOCK, INDEX = i) …."""
+    """T-SQL: without the hints behind a table: INSERT INTO t WITH (TABLOCK) …, UPDATE t WITH (ROWLOCK, INDEX = i) …."""
     filled = code.word(0) in ("insert", "with")
     for number in range(2, len(code) - 2):
         if not code.stands(number, "with", "("):
@@ -205,7 +207,7 @@ def _system_functions(code: Code) -> Iterator[Edit]:
 
 
 def _top_rows(code: Code) -> Iterator[Edit]:
-    """T-SQL: UPDATE, DELETE, MERGE and INSERT TOP (n) [PERCENT] …; a query in it stays, as that of a LIMIT."""
+    """T-SQL: without how many rows are changed: DELETE TOP (n) [PERCENT] …; a query in it stays, as that of a LIMIT."""
     for number in range(len(code) - 4):
         if code.word(number) not in ("update", "delete", "merge", "insert"):
             continue
@@ -219,7 +221,7 @@ def _top_rows(code: Code) -> Iterator[Edit]:
 
 
 def _log_errors(code: Code) -> Iterator[Edit]:
-    """Oracle: LOG ERRORS INTO … REJECT LIMIT … ends a statement."""
+    """Oracle: without where rows go that are refused: LOG ERRORS INTO … REJECT LIMIT … ends a statement."""
     for number in range(2, len(code) - 1):
         if code.stands(number, "log", "errors"):
             yield code.edit(number, len(code) - 1)
@@ -343,7 +345,7 @@ def _end_of_rules(code: Code, number: int) -> int:
 
 
 def _translated_charset(code: Code) -> Iterator[Edit]:
-    """Oracle: TRANSLATE(x USING NCHAR_CS)."""
+    """Oracle: a change of the character set as the call that does the same: TRANSLATE(x USING NCHAR_CS)."""
     for number in range(len(code) - 4):
         if code.stands(number, "translate", "("):
             last = code.closing(number + 1)
@@ -380,7 +382,10 @@ def _incoming_values(code: Code) -> Iterator[Edit]:
 
 
 def _mysql(code: Code) -> Iterator[Edit]:
-    """UPDATE LOW_PRIORITY t …, DELETE t.* FROM …, DELETE FROM t FOR PORTION OF p FROM a TO b …."""
+    """MySQL: without how urgent a change is, the star behind a table, and which part of a period is changed.
+
+    UPDATE LOW_PRIORITY t …, DELETE t.* FROM …, DELETE FROM t FOR PORTION OF p FROM a TO b ….
+    """
     if code.word(0) not in _PRIORITIZED:
         return
     first = 1
@@ -398,7 +403,7 @@ def _mysql(code: Code) -> Iterator[Edit]:
 
 
 def _transact(code: Code) -> Iterator[Edit]:
-    """DELETE FROM t FROM t AS a JOIN …; … OPTION (…)."""
+    """T-SQL: one FROM where a DELETE has two, and no hints behind it: DELETE FROM t FROM t AS a JOIN … OPTION (…)."""
     if code.word(0) not in ("delete", "update", "insert", "merge", "with"):
         return
     froms = [n for n in code.outside(1) if code.word(n) == "from"]
@@ -418,7 +423,7 @@ def _returned_into(code: Code) -> Iterator[Edit]:
 
 
 def _statistics(code: Code) -> Iterator[Edit]:
-    """Teradata: CREATE TABLE … WITH [NO] DATA AND [NO] STATS."""
+    """Teradata: without whether statistics are copied too: CREATE TABLE … WITH [NO] DATA AND [NO] STATS."""
     for number in range(len(code) - 1, 0, -1):
         if code.word(number) in ("stats", "statistics"):
             first = number - 1 - (code.word(number - 1) == "no")
@@ -427,7 +432,7 @@ def _statistics(code: Code) -> Iterator[Edit]:
 
 
 def _graph_table(code: Code) -> Iterator[Edit]:
-    """T-SQL: CREATE TABLE t (…) AS NODE: what a graph takes it for."""
+    """T-SQL: without what a graph takes a table for: CREATE TABLE t (…) AS NODE."""
     if not code.stands(0, "create", "table"):
         return
     last = len(code) - 1 - (code.word(len(code) - 1) == ";")
@@ -472,9 +477,15 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
 def end_of_name(code: Code, first: int) -> int:
     """The position of the last token of the dotted name that begins at `first`."""
     last = first
-    while last + 2 < len(code) and code.word(last + 1) in (".", "-"):
+    while last + 2 < len(code) and (code.word(last + 1) == "." or _is_dash_of_name(code, last + 1)):
         last += 2
     return last
+
+
+def _is_dash_of_name(code: Code, number: int) -> bool:
+    """BigQuery: whether a dash stands within project-1.dataset.t; with a space at either side it is a minus."""
+    touches = code.end_of(number - 1) == code.start_of(number) and code.end_of(number) == code.start_of(number + 1)
+    return code.dialect.dashed_names and code.word(number) == "-" and touches
 
 
 def start_of_name(code: Code, last: int) -> int:
@@ -539,18 +550,18 @@ def table_kinds(code: Code) -> Iterator[Edit]:
 
 
 def linear_clusters(code: Code) -> Iterator[Edit]:
-    """Snowflake: CLUSTER BY LINEAR (…)."""
+    """Snowflake: clustering keys without the word that sqlglot does not know: CLUSTER BY LINEAR (…)."""
     for number in range(len(code) - 3):
         if code.stands(number, "cluster", "by", "linear", "("):
             yield code.edit(number + 2, number + 2)
 
 
 def file_formats(code: Code) -> Iterator[Edit]:
-    """Snowflake: COPY … FILE_FORMAT = schema.name, without the brackets that sqlglot wants."""
+    """Snowflake: without a format named outside brackets, which sqlglot wants: COPY … FILE_FORMAT = schema.name."""
     if not code.stands(0, "copy"):
         return
     for number in range(len(code) - 2):
-        if code.stands(number, "file_format", "=") and code.word(number + 2) != "(":
+        if code.stands(number, "file_format", "=") and code.word(number + 2) not in ("(", ">"):
             yield code.edit(number, end_of_name(code, number + 2))
 
 
@@ -568,7 +579,7 @@ def snapshots(code: Code) -> Iterator[Edit]:
 
 
 def replicas(code: Code) -> Iterator[Edit]:
-    """BigQuery: CREATE MATERIALIZED VIEW v AS REPLICA OF t."""
+    """BigQuery: a replica as a view of all of its table: CREATE MATERIALIZED VIEW v AS REPLICA OF t."""
     if not code.stands(0, "create"):
         return
     for number in code.outside(1):
@@ -577,7 +588,7 @@ def replicas(code: Code) -> Iterator[Edit]:
             return
 
 
-# Casts to types of PostgreSQL's that sqlglot does not know: they are written as casts to text.
+# Casts to types of PostgreSQL's.
 
 
 @cache
@@ -588,7 +599,7 @@ def _known_words(grammar: str) -> frozenset[str]:
 
 
 def unknown_types(code: Code) -> Iterator[Edit]:
-    """`a::aclitem[]`, `a::pg_catalog.oid`, CAST(a AS aclitem)."""
+    """Casts to types that sqlglot does not know, as casts to text: `a::aclitem[]`, `a::pg_catalog.oid`."""
     for number in range(len(code)):
         if code.stands(number, ":", ":"):
             yield from _edit(code, number + 2)

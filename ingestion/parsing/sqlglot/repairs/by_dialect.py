@@ -16,27 +16,24 @@ from ingestion.dialects.keywords import QUERIES
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
-    changed_query,
     cloned_table,
     copied_by,
-    dictionary,
     directory_format,
     existing_partition,
     expectations,
     foreign_table,
-    forwarding_table,
     inserted_function,
     live_table,
-    loaded_dictionary,
     merged_by_columns,
     merged_without_duplicates,
     pipeline_flow,
     pivot_statement,
+    redefined_query,
     replaced_table,
     schema_evolution,
     shown_relation,
-    table_arguments,
     table_properties,
+    tables_and_descriptors,
     unloaded_query,
     view_over_files,
 )
@@ -52,6 +49,7 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     table_kinds,
     unknown_types,
 )
+from ingestion.parsing.sqlglot.repairs.clickhouse_tables import dictionary, forwarding_table, loaded_dictionary
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
 _COMPOUND = frozenset("+-*/%&|^")
@@ -86,9 +84,9 @@ _SPARK_NEEDS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
-# UPDATE q SET … FROM (SELECT …) q: q would be a table.
+# UPDATE q SET … FROM (SELECT …) q: q would be a table. NEXT VALUE FOR s: the sequence would be a column.
 _TRANSACT_NEEDS = re.compile(
-    r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b"
+    r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b|\bnext\s++value\s++for\b"
     r"|\A\s*+(?:update\s++[^\s.]++\s++set\b.{0,2000}?|delete\s++[^\s.]++\s++)\bfrom\s*+\(\s*+select\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -113,15 +111,17 @@ _MISREAD = {
     "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize|pivot|unpivot)\b|\bmerge\s+into\b", re.IGNORECASE),
     # A conversion would be a call of a function, NORMALIZE and CURRENT names.
     # RANGE_N(d BETWEEN … EACH INTERVAL '1' MONTH, NO RANGE): NO would be a column whose alias is RANGE.
+    # BEGIN(p) would be a column whose alias has a column.
     "teradata": re.compile(
         r"[\w)'\"]\s*+\(\s*+(?:(?:byteint|(?:small|big)?int|integer|dec(?:imal)?|numeric|number|float|real|double|(?:var)?char"
         r"|character|clob|date|time|timestamp|interval|period|(?:var)?byte|blob)\b|(?:named|title|format|not\s+c\w+)\b)"
-        r"|\b(?:range_n|case_n)\s*\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
+        r"|\b(?:range_n|case_n|begin|end)\s*+\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
         re.IGNORECASE,
     ),
     # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases, COSINE of VECTOR_DISTANCE a column.
+    # NEXT VALUE FOR s, which others have: the sequence would be a column.
     "oracle": re.compile(
-        r"-[ \t]*+\r?\n|\b(?:to_)?vector(?:_distance)?\s*+\("
+        r"-[ \t]*+\r?\n|\bnext\s++value\s++for\b|\b(?:to_)?vector(?:_distance)?\s*+\("
         r"|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
         r"|\b(?:value|ref)\s*+\(\s*+[\w\"]++\s*+\)|\A\s*+update\s*+\(",
         re.IGNORECASE | re.DOTALL,
@@ -264,14 +264,14 @@ def _applied_function(code: Code, number: int) -> Iterator[Edit]:
 
 
 def _sqlite(code: Code) -> Iterator[Edit]:
-    """UPDATE OR IGNORE t …."""
+    """SQLite: without what is done with rows that break a rule: UPDATE OR IGNORE t …."""
     for number in range(len(code) - 3):
         if code.stands(number, "update", "or"):
             yield code.edit(number + 1, number + 2)
 
 
 def _overriding(code: Code) -> Iterator[Edit]:
-    """INSERT INTO t OVERRIDING SYSTEM VALUE …."""
+    """PostgreSQL: without the words that let a generated column be written: INSERT INTO t OVERRIDING SYSTEM VALUE …."""
     for number in range(2, len(code) - 2):
         if code.word(number) == "overriding":
             yield code.edit(number, number + 2)
@@ -356,7 +356,7 @@ def _parametric_aggregate(code: Code) -> Iterator[Edit]:
 
 
 def _impala(code: Code) -> Iterator[Edit]:
-    """UPSERT is an INSERT by key; hints may stand in square brackets."""
+    """Impala: an UPSERT as an INSERT by key, and without hints in square brackets."""
     if code.stands(0, "upsert"):
         yield code.edit(0, 0, "INSERT")
     for number in range(len(code) - 2):
@@ -367,7 +367,7 @@ def _impala(code: Code) -> Iterator[Edit]:
 
 
 def _informix(code: Code) -> Iterator[Edit]:
-    """SELECT SKIP n FIRST n …; SELECT … INTO TEMP t at the end."""
+    """Informix: without how many rows there are, SELECT SKIP n FIRST n …; INTO TEMP t before FROM, not at the end."""
     for number in range(len(code) - 2):
         word = code.word(number)
         if word in ("first", "skip", "limit") and code.is_number(number + 1):
@@ -405,7 +405,7 @@ def _without_part(code: Code, first: int) -> Iterator[Edit]:
 
 
 def _mutation(code: Code) -> Iterator[Edit]:
-    """ClickHouse: ALTER TABLE t [ON CLUSTER c] UPDATE a = b WHERE …, DELETE WHERE …."""
+    """ClickHouse: rows changed by an ALTER, as the UPDATE or DELETE that it is: ALTER TABLE t UPDATE a = b WHERE …."""
     if not code.stands(0, "alter", "table"):
         return
     last = end_of_name(code, 2)
@@ -419,7 +419,7 @@ def _mutation(code: Code) -> Iterator[Edit]:
 
 
 def _with_label(code: Code) -> Iterator[Edit]:
-    """INSERT INTO t WITH LABEL l SELECT …."""
+    """Doris, StarRocks: without the name of the load: INSERT INTO t WITH LABEL l SELECT …."""
     for number in range(len(code) - 2):
         if code.stands(number, "with", "label"):
             yield code.edit(number, number + 2)
@@ -453,7 +453,7 @@ def _sink(code: Code) -> Iterator[Edit]:
             return
 
 
-def _table_arguments(code: Code) -> Iterator[Edit]:
+def _tables_and_models(code: Code) -> Iterator[Edit]:
     """BigQuery: FUNCTION(TABLE t, MODEL m, …) takes a query as well, and a model is no column."""
     for number in range(1, len(code) - 2):
         word = code.word(number)
@@ -485,8 +485,8 @@ _SPARK: tuple[Repair, ...] = (
 
 _REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
-    "athena": (unloaded_query, table_arguments),
-    "bigquery": (_array_with_offset, _table_arguments, snapshots, replicas),
+    "athena": (unloaded_query, tables_and_descriptors),
+    "bigquery": (_array_with_offset, _tables_and_models, snapshots, replicas),
     "databricks": _SPARK,
     "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed),
     "doris": (_with_label, _part_changed),
@@ -498,7 +498,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         loaded_dictionary,
         forwarding_table,
         inserted_function,
-        changed_query,
+        redefined_query,
         _mutation,
         _part_changed,
         _parametric_aggregate,
@@ -516,7 +516,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "spark": _SPARK,
     "sqlite": (_sqlite,),
     "starrocks": (_with_label, _part_changed),
-    "trino": (table_arguments,),
+    "trino": (tables_and_descriptors,),
     "vertica": (_vertica,),
 }
 
@@ -535,9 +535,14 @@ _EVERYWHERE: tuple[Repair, ...] = (
 # A text with all the repairs of its dialect, and which texts need them although sqlglot refuses nothing.
 
 
+def repairs_of(dialect: str) -> tuple[Repair, ...]:
+    """All that is repaired in the texts of a dialect."""
+    return (*_REPAIRS.get(dialect, ()), *CLAUSE_REPAIRS.get(dialect, ()), *_EVERYWHERE)
+
+
 def repair_text(text: str, dialect: Dialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
-    repairs = (*_REPAIRS.get(dialect.name, ()), *CLAUSE_REPAIRS.get(dialect.name, ()), *_EVERYWHERE)
+    repairs = repairs_of(dialect.name)
     code = Code.of(text, dialect)
     mended = _without_create_options(code)
     for _ in range(_MOST_PASSES):
@@ -576,7 +581,7 @@ def _without_create_options(code: Code) -> str | None:
     """
     head = takewhile(lambda n: code.word(n) not in ("as", "("), range(min(len(code), _HEAD)))
     index = next((n for n in head if code.word(n) in ("table", "view", "vds")), None)
-    if index is None or code.word(0) != "create":
+    if index is None or code.word(0) != "create" or code.word(index + 1) == "function":
         return None
     end = index + 4 if code.stands(index + 1, "if", "not", "exists") else index + 1
     while end + 2 < len(code) and code.word(end + 1) == ".":
@@ -592,7 +597,15 @@ def _without_create_options(code: Code) -> str | None:
     kind = "VIEW" if code.word(index) == "vds" else code.word(index).upper()
     words = (token.text for token in code.tokens[:index] if token.text.lower() not in _NO_OBJECT_KIND)
     before = " ".join(takewhile(lambda word: word.lower() not in _DEFINERS, words))
-    return f"{before} {kind} {code.between(index + 1, end + 1)} {code.between(start, tail)}"
+    named = code.between(index + 1, end + 1) + _filled_table(code, end + 1, start)
+    return f"{before} {kind} {named} {code.between(start, tail)}"
+
+
+def _filled_table(code: Code, first: int, last: int) -> str:
+    """The TO t of ClickHouse's CREATE MATERIALIZED VIEW v ON CLUSTER c TO t AS query, "" of others."""
+    fills = (n for n in code.outside(first, last) if code.word(n) == "to" and code.dialect.name == "clickhouse")
+    number = next(fills, None)
+    return "" if number is None else f" {code.between(number, end_of_name(code, number + 1) + 1)}"
 
 
 def _ends_query(code: Code, number: int, *, view: bool) -> bool:
