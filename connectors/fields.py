@@ -6,7 +6,6 @@ What is checked of a field is checked here, and what comes of it is the value th
 from __future__ import annotations
 
 import glob
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -325,10 +324,3 @@ def _split_url(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

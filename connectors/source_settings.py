@@ -12,7 +12,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from connectors.fields import Bool, InputLocation, Model, OrEmpty, Positive, Regex, Text, cores
+from connectors.fields import Bool, InputLocation, Model, OrEmpty, Positive, Regex, Text
+from ingestion.cores import cores
 from ingestion.parsing.tiers import Parser
 
 _DAYS_KEPT = 31

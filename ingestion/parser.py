@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -55,6 +54,7 @@ from ingestion.scripts.statements import (
     TextParts,
     failure_text,
     parse_script_statements,
+    parse_scripts,
     script_statements,
 )
 from ingestion.statements.sessions import written_schemas
@@ -70,8 +70,6 @@ _HOW = ("type", "subtype", "masking", "expression", "certain")
 
 TableSchema = Mapping[str, str]
 """Column name -> type as the source spells it, in the order of the table's columns."""
-_SCRIPTS_AT_ONCE = 200
-"""Scripts that are parsed together."""
 _TABLES_SHOWN = 3
 """Tables that a parser is shown with."""
 
@@ -374,16 +372,17 @@ class LineageParser:
     def _of_scripts(
         cls, waiting: Iterator[str], known: Dialect, before: SchemaProvider, timeout_seconds: float
     ) -> Iterator[Self | RecordError]:
-        while scripts := [_split(query, known) for query in islice(waiting, _SCRIPTS_AT_ONCE)]:
-            readable = [script for script in scripts if not isinstance(script, RecordError)]
-            outcomes = iter(
-                parse_script_statements([one for script in readable for one in script], known, timeout_seconds)
-            )
-            for script in scripts:
+        unsplit: dict[int, RecordError] = {}
+
+        def scripts() -> Iterator[tuple[ScriptStatement, ...]]:
+            for number, query in enumerate(waiting):
+                script = _split(query, known)
                 if isinstance(script, RecordError):
-                    yield script
-                else:
-                    yield cls._of_outcomes(script, list(islice(outcomes, len(script))), before, known)
+                    unsplit[number] = script
+                yield () if isinstance(script, RecordError) else script
+
+        for number, (script, outcomes) in enumerate(parse_scripts(scripts(), known, timeout_seconds)):
+            yield unsplit.pop(number) if number in unsplit else cls._of_outcomes(script, outcomes, before, known)
 
     @classmethod
     def _of_outcomes(

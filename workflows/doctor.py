@@ -16,9 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from connectors.catalog.store.database import damage_error
-from connectors.fields import cores
 from connectors.query_log.files import SCHEME
 from connectors.sqlite_files import is_whole
+from ingestion.cores import cores
 from ingestion.dialects.dataset_namespaces import NamespaceMap, line_of_map
 from ingestion.errors import LineageError
 from workflows.config import EmbeddedCatalog, RunConfig, Server

@@ -6,6 +6,7 @@ import math
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import lru_cache
@@ -14,6 +15,7 @@ from queue import LifoQueue
 from typing import Self
 
 from ingestion.chunks import chunks_within
+from ingestion.cores import cores
 from ingestion.errors import ConfigError
 from ingestion.parsing.sandbox.process import Limits, Sandbox
 from ingestion.parsing.tiers import MODULES, TIERS, ParseOutcome, Parser, ParseRequest, parse_chunk
@@ -27,6 +29,8 @@ _CHUNKS_PER_THREAD = 2
 _Parsing = Future[list[ParseOutcome]]
 
 _MOST_WARM = 4
+_MOST_WARM_PROCESSES = 4
+"""Of one time limit: each takes some 80 MB for as long as whoever asked may ask again."""
 
 
 class ThreadedParser:
@@ -51,32 +55,47 @@ class ThreadedParser:
         self.close()
 
     def start(self) -> None:
-        """Starts the parser processes, which load the first tier while the caller does something else.
+        """Starts the parser process that is used first; it loads the first tier while the caller does something else.
 
-        Raises ParserUnavailable when none can be started.
+        Raises ParserUnavailable when it cannot be started.
         """
-        for sandbox in self._sandboxes:
-            sandbox.start(MODULES[TIERS[self._parser][0]])
+        self._sandboxes[-1].start(MODULES[TIERS[self._parser][0]])
 
     def parse(self, requests: Iterable[ParseRequest]) -> Iterator[ParseOutcome]:
         """One outcome for each request, as they come: in order within a chunk of 200, not between chunks.
 
         Raises ParserUnavailable when no parser process can be started.
         """
+        running: set[_Parsing] = set()
+        for chunk in self._submit_chunks(requests):
+            running.add(chunk)
+            if len(running) >= self._ahead:
+                running = yield from _finish(running)
+        while running:
+            running = yield from _finish(running)
+
+    def parse_in_order(self, requests: Iterable[ParseRequest]) -> Iterator[ParseOutcome]:
+        """The same in the order of the requests: what follows a chunk that takes long waits for it."""
+        running: deque[_Parsing] = deque()
+        for chunk in self._submit_chunks(requests):
+            running.append(chunk)
+            if len(running) >= self._ahead:
+                yield from running.popleft().result()
+        for one in running:
+            yield from one.result()
+
+    def _submit_chunks(self, requests: Iterable[ParseRequest]) -> Iterator[_Parsing]:
         chunks = _chunks(requests)
         first = list(islice(chunks, 2))
         # To hand a chunk to a thread and wait for that takes as long as to parse a short statement. But a parser
         # process ends with the thread that started it, and any but the main one may end before the parser is closed.
         if len(first) == 1 and threading.current_thread() is threading.main_thread():
-            yield from self._parse_chunk(first[0])
+            done: _Parsing = Future()
+            done.set_result(self._parse_chunk(first[0]))
+            yield done
             return
-        running: set[_Parsing] = set()
         for chunk in chain(first, chunks):
-            running.add(self._executor.submit(self._parse_chunk, chunk))
-            if len(running) >= self._ahead:
-                running = yield from _finish(running)
-        while running:
-            running = yield from _finish(running)
+            yield self._executor.submit(self._parse_chunk, chunk)
 
     def _parse_chunk(self, chunk: list[ParseRequest]) -> list[ParseOutcome]:
         sandbox = self._free.get()
@@ -148,6 +167,6 @@ def close_warm_parsers() -> None:
 
 @lru_cache(maxsize=_MOST_WARM)
 def _start(limits: Limits, _process: int) -> ThreadedParser:
-    parser = ThreadedParser(1, limits, names=False)
+    parser = ThreadedParser(min(cores(), _MOST_WARM_PROCESSES), limits, names=False)
     parser.close_with_its_last_user()
     return parser

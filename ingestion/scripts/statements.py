@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingestion.analysis.form import RelationalStatement
@@ -243,20 +243,56 @@ def _readable(statement: StatementText, step: RoutineStep, dialect: Dialect) -> 
     return statement.line + below, "", f"{Templated.code}: {template.expression}"
 
 
-def parse_script_statements(
-    found: Sequence[ScriptStatement], dialect: Dialect, timeout_seconds: float
-) -> list[ParseOutcome]:
+_Script = Sequence[ScriptStatement]
+
+
+def parse_script_statements(found: _Script, dialect: Dialect, timeout_seconds: float) -> list[ParseOutcome]:
     """What became of each statement; `timeout_seconds` is for each parser on one statement.
 
     One without lineage that no parser takes is not dead: there is nothing to miss.
     """
-    requests = [
-        ParseRequest(str(number), statement.text, dialect.name)
-        for number, statement in enumerate(found)
-        if statement.text
-    ]
-    outcomes = {outcome.key: outcome for outcome in warm_parser(timeout_seconds).parse(requests)}
-    return [_outcome(statement, outcomes.get(str(number)), dialect) for number, statement in enumerate(found)]
+    ((_, outcomes),) = parse_scripts((found,), dialect, timeout_seconds)
+    return outcomes
+
+
+def parse_scripts(
+    scripts: Iterable[_Script], dialect: Dialect, timeout_seconds: float
+) -> Iterator[tuple[_Script, list[ParseOutcome]]]:
+    """Each script, in order, with what became of each of its statements, as of `parse_script_statements`.
+
+    Scripts are taken some chunks ahead of what is given, which are parsed meanwhile.
+    """
+    ahead: deque[tuple[_Script, int]] = deque()
+    parsed: list[ParseOutcome] = []
+    for outcome in warm_parser(timeout_seconds).parse_in_order(_requests(scripts, dialect, ahead)):
+        while len(parsed) == ahead[0][1]:  # of the ones that have no text too
+            yield _parsed_script(ahead.popleft()[0], parsed, dialect)
+            parsed = []
+        parsed.append(outcome)
+    for script, _ in ahead:
+        yield _parsed_script(script, parsed, dialect)
+        parsed = []
+
+
+def _requests(
+    scripts: Iterable[_Script], dialect: Dialect, ahead: deque[tuple[_Script, int]]
+) -> Iterator[ParseRequest]:
+    """What the parsers are asked of scripts; each is put `ahead` of what it asks, with how much that is."""
+    for script in scripts:
+        asked = [
+            ParseRequest(str(number), statement.text, dialect.name)
+            for number, statement in enumerate(script)
+            if statement.text
+        ]
+        ahead.append((script, len(asked)))
+        yield from asked
+
+
+def _parsed_script(
+    script: _Script, parsed: Sequence[ParseOutcome], dialect: Dialect
+) -> tuple[_Script, list[ParseOutcome]]:
+    outcomes = {outcome.key: outcome for outcome in parsed}
+    return script, [_outcome(one, outcomes.get(str(number)), dialect) for number, one in enumerate(script)]
 
 
 def _outcome(statement: ScriptStatement, parsed: ParseOutcome | None, dialect: Dialect) -> ParseOutcome:

@@ -5,10 +5,11 @@
 A suite is a file of lines {"sql": …, "dialect": …}, or a file or folder of SQL; without one, own texts of mixed length
 and dialect are measured. `--as-tables`: each query stands for the table that is made of it.
 
-Prints milliseconds of processor time a statement, the parser process's with it, of the compiled `sqlglot.parse` alone;
-of parse, translation and analysis in one process (`tier`); of LineageParser one statement at a time (aim: three bare
-parses) and many in one call (aim: two). All on the same statements, in turns, the least of the repetitions. `--beside`
-measures another checkout in the same turns, as the machine may be busier in one minute than in the next.
+Prints milliseconds a statement, first of the clock and then of processors, those of the parser processes with them, of
+the compiled `sqlglot.parse` alone; of parse, translation and analysis in one process (`tier`); of LineageParser one
+statement at a time (aim: three bare parses) and a thousand and more in one call (aim: two). All on the same statements,
+in turns, the least of the repetitions. `--beside` measures another checkout in the same turns, as the machine may be
+busier in one minute than in the next.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import groupby
+from math import ceil
 from operator import itemgetter
 from pathlib import Path
 
@@ -45,6 +47,9 @@ Statement = tuple[str, str]
 Suites = dict[str, list[Statement]]
 _OWN = "own texts"
 _COPIES = 12
+_MANY_AT_ONCE = "of_each"
+_MANY = 1_000
+"""Statements at least of which a call is made that takes many: a smaller suite is given several times over."""
 
 SHAPES: tuple[Statement, ...] = (
     ("INSERT INTO stage_{n} SELECT * FROM raw.events_{n} WHERE day = '2024-03-0{n}'", "snowflake"),
@@ -151,20 +156,26 @@ def one_by_one(batch: list[Statement]) -> None:
 
 
 def many_at_once(batch: list[Statement]) -> None:
-    for dialect, statements_of in groupby(sorted(batch, key=itemgetter(1)), key=itemgetter(1)):
+    for dialect, statements_of in groupby(sorted(_many(batch), key=itemgetter(1)), key=itemgetter(1)):
         deque(LineageParser.of_each([text for text, _dialect in statements_of], dialect), maxlen=0)
+
+
+def _many(batch: list[Statement]) -> list[Statement]:
+    """The suite as often as makes that many: each text another one, for what is kept of a text helps the next."""
+    copies = range(ceil(_MANY / max(1, len(batch))))
+    return [(f"-- {number}\n{text}", dialect) for number in copies for text, dialect in batch]
 
 
 WORKS: dict[str, Callable[[list[Statement]], None]] = {
     "bare": bare,
     "tier": tier,
     "LineageParser": one_by_one,
-    "of_each": many_at_once,
+    _MANY_AT_ONCE: many_at_once,
 }
 
 
 def _processor_seconds() -> float:
-    """Of this process and of the parser process, which must have been started."""
+    """Of this process and of the parser processes, which must have been started."""
     clocks = [(~child.pid << 3) | 2 for child in psutil.Process().children()]  # Linux's numbers of others' clocks
     return time.process_time() + sum(time.clock_gettime(clock) for clock in clocks)
 
@@ -173,14 +184,17 @@ def _serve(suites: Suites) -> None:
     """Measures what is asked for: `0 bare` is the work of that name on the first suite."""
     batches = [[one for one in batch if _readable(one)] for batch in suites.values()]
     for batch in batches:
-        one_by_one(batch)
+        many_at_once(batch)
     print(json.dumps([len(batch) for batch in batches]), flush=True)
     for line in sys.stdin:
         number, work = line.split()
+        batch = batches[int(number)]
         gc.collect()
-        begun = _processor_seconds()
-        WORKS[work](batches[int(number)])
-        print(_processor_seconds() - begun, flush=True)
+        begun, begun_processors = time.perf_counter(), _processor_seconds()
+        WORKS[work](batch)
+        spent = (time.perf_counter() - begun, _processor_seconds() - begun_processors)
+        statements = max(1, len(_many(batch) if work == _MANY_AT_ONCE else batch))
+        print(*(one / statements for one in spent), flush=True)
 
 
 class _Worker:
@@ -202,26 +216,28 @@ class _Worker:
             sys.exit(f"the measuring process of {self.name} ended: see what it says above")
         return line
 
-    def measure(self, suite: int, work: str) -> float:
+    def measure(self, suite: int, work: str) -> tuple[float, ...]:
+        """Seconds a statement: of the clock, and of processors."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{suite} {work}\n")
-        return float(self._line())
+        return tuple(map(float, self._line().split()))
 
 
 def _rows(name: str, number: int, workers: list[_Worker], repeat: int) -> Iterator[str]:
-    least = {(worker.name, work): float("inf") for worker in workers for work in WORKS}
+    least = {(worker.name, work): (float("inf"),) * 2 for worker in workers for work in WORKS}
     for _ in range(repeat):
         for work in WORKS:
             for worker in workers:
-                spent = worker.measure(number, work) / max(1, worker.counts[number])
-                least[worker.name, work] = min(least[worker.name, work], spent)
+                found = least[worker.name, work]
+                least[worker.name, work] = tuple(map(min, found, worker.measure(number, work)))
     for worker in workers:
         bare_seconds = least[worker.name, "bare"]
-        times = "  ".join(
-            f"{work} {least[worker.name, work] * 1e3:.3f} ms ({least[worker.name, work] / bare_seconds:.1f})"
-            for work in WORKS
-        )
+        times = "  ".join(f"{work} {_milliseconds(least[worker.name, work], bare_seconds)}" for work in WORKS)
         yield f"{name:18} {worker.counts[number]:5} statements  {worker.name:10} {times}"
+
+
+def _milliseconds(seconds: tuple[float, ...], bare_seconds: tuple[float, ...]) -> str:
+    return ", ".join(f"{own * 1e3:.3f} ({own / its:.1f})" for own, its in zip(seconds, bare_seconds, strict=True))
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ READING_CODE = (
     "ingestion.arguments",
     "ingestion.binding.external_tables",
     "ingestion.chunks",
+    "ingestion.cores",
     "ingestion.dialects.__init__",
     "ingestion.dialects._table",
     "ingestion.dialects.connection_types",

@@ -343,11 +343,12 @@ def test_many_texts_in_one_call_are_scripts_of_their_own() -> None:
         "INSERT INTO u SELECT * FROM t",
         "SELECT {{ name }} FROM t",
         "INSERT INTO v SELECT x.b FROM s x",
+        "",
         "SELECT 'that never ends",
     ] * 80
     found = list(LineageParser.of_each(texts, "postgres", {"s": {"b": "int"}, "v": {"w": "int"}}))
     assert len(found) == len(texts)
-    for text, one in zip(texts[:5], found[-5:], strict=True):
+    for text, one in zip(texts[:6], found[-6:], strict=True):
         if isinstance(one, RecordError):
             with pytest.raises(type(one), match=re.escape(str(one))):
                 LineageParser(text, "postgres")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -139,7 +139,17 @@ def test_threads_answer_every_request_once(threads: ThreadedParser) -> None:
     assert names(next(parsed for parsed in outcomes if parsed.key == "500")) == (["s500"], ["t"])
 
 
-def test_results_stream_and_reading_goes_no_further_ahead_than_it_must(threads: ThreadedParser) -> None:
+def test_in_order_is_the_order_of_the_requests_though_the_first_takes_longest(threads: ThreadedParser) -> None:
+    texts = [UNIONS, *(PLAIN for _ in range(700))]
+    requests = [ParseRequest(str(number), text, "postgres") for number, text in enumerate(texts)]
+    outcomes = list(threads.parse_in_order(requests))
+    assert [parsed.key for parsed in outcomes] == [request.key for request in requests]
+
+
+@pytest.mark.parametrize("parse", [ThreadedParser.parse, ThreadedParser.parse_in_order])
+def test_results_stream_and_reading_goes_no_further_ahead_than_it_must(
+    threads: ThreadedParser, parse: Callable[[ThreadedParser, Iterable[ParseRequest]], Iterator[ParseOutcome]]
+) -> None:
     read = 0
 
     def endless() -> Iterator[ParseRequest]:
@@ -148,7 +158,7 @@ def test_results_stream_and_reading_goes_no_further_ahead_than_it_must(threads: 
             read += 1
             yield ParseRequest(str(read), PLAIN, "postgres")
 
-    stream = threads.parse(endless())
+    stream = parse(threads, endless())
     for _ in range(500):
         next(stream)
     assert read <= 500 + 200 * 2 * 3

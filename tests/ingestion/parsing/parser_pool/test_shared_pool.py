@@ -16,6 +16,7 @@ import pytest
 
 from ingestion import LineageParser
 from ingestion.analysis.symbolic import names_in_bytes
+from ingestion.cores import cores
 from ingestion.errors import ConfigError
 from ingestion.parsing.parser_pool import close_warm_parsers, warm_parser
 from ingestion.parsing.sandbox.process import CHILD_MODULE
@@ -81,7 +82,7 @@ def test_a_forked_process_that_ends_in_good_order_leaves_its_parents_parser_alon
     assert (ended.stdout, ended.stderr) == ("t.a\n", "")
 
 
-def test_threads_share_one_process_and_each_has_its_own_answer() -> None:
+def test_threads_share_few_processes_and_each_has_its_own_answer() -> None:
     wrong: list[int] = []
 
     def work(first: int) -> None:
@@ -93,7 +94,15 @@ def test_threads_share_one_process_and_each_has_its_own_answer() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert len(parser_processes()) == 1
+    assert len(parser_processes()) <= min(cores(), 4)
+
+
+def test_many_texts_are_parsed_on_all_cores_and_few_in_one_process() -> None:
+    for texts, processes in ((200, 1), (1000, min(cores(), 4))):
+        found = LineageParser.of_each(f"INSERT INTO t (x) SELECT a{number} FROM s{number}" for number in range(texts))
+        sources = [str(one.edges[0].source) for one in found if isinstance(one, LineageParser)]
+        assert sources == [f"s{number}.a{number}" for number in range(texts)]
+        assert len(parser_processes()) == processes
 
 
 def test_a_killed_process_is_replaced() -> None:

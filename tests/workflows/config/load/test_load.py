@@ -13,9 +13,9 @@ import yaml
 from pydantic import ValidationError
 
 from connectors.dbt.artifact_locations import BucketArtifacts, HttpArtifacts
-from connectors.fields import cores
 from connectors.source_settings import FilterPattern
 from connectors.spark.settings import SparkHistoryLineageConfig
+from ingestion.cores import cores
 from ingestion.model.engine_names import EngineNameRules, JdbcUrl
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.tiers import Parser
