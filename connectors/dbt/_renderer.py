@@ -64,6 +64,10 @@ _LENIENT_ENVIRONMENT = _Environment(extensions=["jinja2.ext.do"], undefined=Unkn
 _LENIENT_ENVIRONMENT.filters.update(FILTERS)
 
 
+_RENDERED_LATER = frozenset({"pre-hook", "pre_hook", "post-hook", "post_hook"})
+"""What of a config dbt leaves as it is until the model runs: a hook may ask the warehouse, and names nothing."""
+
+
 @lru_cache(maxsize=1000)
 def _compile(text: str) -> CodeType:
     return _ENVIRONMENT.compile(text, MODEL, MODEL)
@@ -97,6 +101,8 @@ class _TemplateRenderer:
         self._environment = _LENIENT_ENVIRONMENT if lenient else _ENVIRONMENT
         self._library = MacroLibrary(self._environment, (*macros_in(DBTS_MACROS, DBT), *scope.macros))
         self._nodes = {node.unique_id: node for node in scope.nodes}
+        # A dbt_project.yml has the same few hundred values above every node, and a template may look at all nodes.
+        self._values: dict[tuple[str, str], Any] = {}
         graph = ProjectGraph(scope, self._layer_configs, self._key_of_source)
         self._common = {**common_functions(), "graph": graph, "selected_resources": list(self._nodes)}
         if lenient:
@@ -159,10 +165,11 @@ class _TemplateRenderer:
         """A value of a YAML file, which may be a template."""
         if not isinstance(value, str) or "{{" not in value:
             return value
-        names = self._names(_Rendering(TemplateNode("", "", "", package), {}), package)
-        template = self._environment.from_string(value, names)
-        text = template.render().strip()
-        return {"true": True, "false": False}.get(text.lower(), text)
+        if (value, package) not in self._values:
+            names = self._names(_Rendering(TemplateNode("", "", "", package), {}), package)
+            text = self._environment.from_string(value, names).render().strip()
+            self._values[value, package] = {"true": True, "false": False}.get(text.lower(), text)
+        return self._values[value, package]
 
     def source_key(self, unique_id: str) -> tuple[str, str, str]:
         """The key of a source's table."""
@@ -180,7 +187,8 @@ class _TemplateRenderer:
     def _layer_configs(self, node: TemplateNode) -> dict[str, Any]:
         config: dict[str, Any] = {}
         for layer in node.layers:
-            config.update({name: self.value(value, node.package) for name, value in layer.items()})
+            for name, value in layer.items():
+                config[name] = value if name in _RENDERED_LATER else self.value(value, node.package)
         return config
 
     def _key_of(self, node: TemplateNode, config: Mapping[str, Any], assumed: list[str]) -> tuple[str, str, str]:

@@ -150,6 +150,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
     found = read_source_files(package, dialect, language)
     with RenderingProcess(limits) as process:
         configs = process.configure(found.scope, {key: one.text for key, one in found.files.items()})
+        all_files = found.files
         found = _enabled_files(found, configs)
         configs = {key: configs[key] for key in found.files}
         scope = replace(found.scope, nodes=tuple(_node_with_key(one, configs) for one in found.files.values()))
@@ -169,7 +170,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
                 root, found, configs, source_keys, {**rendered, **without_type_branches(again, language)}
             )
         project = _with_partial(process, found, scope, replace(project, name=package.name), rendered)
-    notes = (*_notes(found, scope), *_assumed_names(configs), *found.notes)
+    notes = (*_notes(found, scope, len(all_files)), *_assumed_names(configs), *found.notes)
     return _without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
 
 
@@ -311,7 +312,8 @@ def _enabled_files(found: SourceFiles, configs: Mapping[str, NodeConfig]) -> Sou
 def _node_with_key(one: SourceFile, configs: Mapping[str, NodeConfig]) -> Any:
     config = configs[one.node.unique_id]
     materialized = _materialization(one, config.config)
-    return replace(one.node, relation_key=config.relation_key, materialized=materialized, config=config.config)
+    relation_key = config.relation_key if config.relation_key[2] else None  # None: its config cannot be had
+    return replace(one.node, relation_key=relation_key, materialized=materialized, config=config.config)
 
 
 def _materialization(one: SourceFile, config: Mapping[str, Any]) -> str:
@@ -342,10 +344,14 @@ def _dbt_node(one: SourceFile, config: NodeConfig, rendered: RenderedModel | Non
     )
 
 
-def _notes(found: SourceFiles, scope: TemplateScope) -> tuple[str, ...]:
+def _notes(found: SourceFiles, scope: TemplateScope, files: int) -> tuple[str, ...]:
     notes = ["no manifest.json: the templates were rendered without the warehouse"]
     if found.missing_packages:
         notes.append("its packages are not installed: run dbt deps")
     if not scope.target.get("schema"):
         notes.append("no profiles.yml in the project: the target's own schema and database are left out of names")
+    if len(found.files) < files:
+        notes.append(
+            f"{files - len(found.files)} of {files} models and seeds are disabled by its configuration: not read"
+        )
     return tuple(notes)

@@ -93,7 +93,7 @@ EVENTS_STATEMENTS = ExportProfile(
 
 # The same logs as files of text: log_output = FILE. Each opens with three lines about the server, whenever it starts.
 # Of MySQL each line of the general log has a time, of MariaDB the first one in each second; who a session is, its first
-# line tells.
+# line tells. MySQL 5.7 as it came out has no tab behind the time, and ids five wide or more: `Z    3`, `Z123456`.
 
 _BANNER = re.compile(
     r"\A(?:(?=.*, Version: ).* started with:\s*+\Z|Tcp port: .*  Unix socket: |TCP Port: .*, Named Pipe: |"
@@ -107,8 +107,8 @@ _COMMANDS = (
     "Bulk_execute|Reset Connection"
 )
 _GENERAL_LINE = re.compile(
-    rf"\A(?P<time>\d{{4}}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|{_SHORT_TIME}|(?=\t\t))\t++ *+(?P<id>\d++) "
-    rf"(?P<command>{_COMMANDS})(?:\t|[ \t]*\r?$)"
+    rf"\A(?P<time>\d{{4}}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)|{_SHORT_TIME}(?=[\t ])|(?=\t\t))"
+    rf"[\t ]*+(?P<id>\d++) (?P<command>{_COMMANDS})(?:\t|[ \t]*\r?$)"
 )
 _CONNECTED = re.compile(r"^([^@\s]*)@\S*")
 

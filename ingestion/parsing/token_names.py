@@ -142,7 +142,7 @@ def common_tables(code: Code) -> list[CommonTableAt]:
             continue
         recursive = code.word(position + 1) == "recursive"
         following = position + 1 + recursive
-        while (item := _common_table_at(code, following, recursive=recursive)) is not None:
+        while (item := common_table_at(code, following, recursive=recursive)) is not None:
             found.append(item)
             following = item.closes + 1
             if code.word(following) != ",":
@@ -151,7 +151,8 @@ def common_tables(code: Code) -> list[CommonTableAt]:
     return found
 
 
-def _common_table_at(code: Code, position: int, *, recursive: bool) -> CommonTableAt | None:
+def common_table_at(code: Code, position: int, *, recursive: bool = False) -> CommonTableAt | None:
+    """What has the shape of a WITH item at a position, None when nothing there has it."""
     name = code.name(position)
     if not name:
         return None

@@ -51,6 +51,7 @@ from ingestion.parsing.token_names import (
     CommonTableAt,
     alias_at,
     column_parts,
+    common_table_at,
     common_tables,
     name_at,
     qualifier,
@@ -67,6 +68,9 @@ _CURRENT = keywords("date path schema server time timestamp timezone user")
 _NEW_COLUMNS = keywords("array match_recognize measures pivot system_time unpivot")
 """Clauses behind FROM that give its rows other columns, or its tables other names."""
 _BEFORE_RELATION = frozenset({"only", "lateral"})
+_NO_RELATION = keywords("as cross inner join natural on")
+"""No table has such a name without quotes: where one stands, the relation before it is missing."""
+_JOIN_SIDES = keywords("full left right")
 _BEFORE_BY = frozenset({"group", "order", "distribute", "sort"})
 
 _HAS_QUERY = frozenset(
@@ -174,9 +178,19 @@ def _find_sources(code: Code, skip: range, *, merge: bool = False) -> _SourceSca
     position = 0
     while position < len(code):
         position = skip.stop if position in skip else scan.step(position, merge=merge)
+    _refuse_loose_items(scan, skip)
     unread = _unread(scan.common, scan.uses)
     tables = tuple(table for table in scan.found if not any(_within(table.position, item) for item in unread))
     return _SourceScan(tables, frozenset(scan.derived))
+
+
+def _refuse_loose_items(scan: _Scan, skip: range) -> None:
+    """Raises Unparsable where what is read is an item that no WITH is known to have: `WITH a AS (…) b AS (…)`."""
+    names = {table.name.table for table in scan.found if len(table.name.parts) == 1} - scan.common.keys()
+    outside = (position for position in range(len(scan.code)) if position not in skip)
+    shaped = (common_table_at(scan.code, position) for position in outside) if names else ()
+    if any(item is not None and item.name in names for item in shaped):
+        raise Unparsable("what has the shape of a WITH item stands in no WITH")
 
 
 def _within(position: int, item: CommonTableAt) -> bool:
@@ -270,6 +284,8 @@ class _Scan:
             return position + 1
         if word == "from":
             raise Unparsable("FROM stands twice")
+        if word in _NO_RELATION or (word in _JOIN_SIDES and self.code.word(position + 1) in ("join", "outer")):
+            raise Unparsable("FROM names nothing")
         level.expecting = False
         named = relation_at(self.code, position)
         if word in ENDS_FROM or named is None or self._is_call(named.end):

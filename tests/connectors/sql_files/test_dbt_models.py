@@ -351,6 +351,38 @@ def test_variables_without_a_value_and_dbts_filters_are_known(plain: Path) -> No
     assert not [pair for pair in direct(found(plain)) if "main_marts" in pair[1]]
 
 
+def test_a_hook_that_asks_the_warehouse_costs_no_name(plain: Path) -> None:
+    told = found(plain)
+    project = plain / "dbt_project.yml"
+    hook = "{{ run_query('select secret') }}"
+    project.write_text(project.read_text().replace("+schema: raw", f'+schema: raw, +post-hook: "{hook}"'))
+    assert found(plain) == told
+
+
+def test_a_node_whose_config_cannot_be_rendered_goes_by_its_name(plain: Path) -> None:
+    whole = direct(found(plain))
+    project = plain / "dbt_project.yml"
+    asks = "{{ run_query('select secret') }}"
+    project.write_text(project.read_text().replace("+schema: raw", f'+schema: raw, +meta: "{asks}"'))
+    told = found(plain)
+    assert any(note.endswith("rule: run_query asks the warehouse") for note in told["notes"])
+    without_schema = [
+        {(source.replace("main_raw.", ""), *rest) for source, *rest in one} for one in (direct(told), whole)
+    ]
+    assert without_schema[0] == without_schema[1]
+
+
+def test_what_the_configuration_disables_is_counted(plain: Path) -> None:
+    assert not any("disabled" in note for note in found(plain)["notes"])
+    project = plain / "dbt_project.yml"
+    project.write_text(project.read_text().replace("+schema: marts", "+schema: marts, +enabled: false"))
+    (note,) = [note for note in found(plain)["notes"] if "disabled" in note]
+    gone = len([*(plain / "models/marts").rglob("*.sql"), *(plain / "models/marts").rglob("*.py")])
+    assert note.startswith(f"{gone} of ") and note.endswith(
+        "models and seeds are disabled by its configuration: not read"
+    )
+
+
 def test_what_a_link_leads_to_out_of_a_project_is_left_out_and_told(plain: Path, tmp_path: Path) -> None:
     outside = tmp_path / "elsewhere"
     outside.mkdir()

@@ -132,6 +132,10 @@ def test_columns_that_are_not_sure_are_not_given(text: str) -> None:
         ("INSERT INTO t SELECT a # FROM x\nFROM s", "postgres"),
         ("INSERT OVERWRITE DIRECTORY '/x' SELECT a FROM s", "hive"),
         ("what ever FROM s", "postgres"),
+        ("INSERT INTO t WITH a AS (SELECT k FROM s) oops b AS (SELECT k FROM a) SELECT k FROM b", "snowflake"),
+        ("INSERT INTO t WITH a AS (SELECT k FROM s) b (k) AS (SELECT k FROM a) SELECT k FROM b", "snowflake"),
+        ("INSERT INTO t SELECT x.k FROM  AS x JOIN s ON x.k = s.k", "snowflake"),
+        ("INSERT INTO t SELECT s.k FROM  LEFT OUTER JOIN s ON x.k = s.k", "snowflake"),
     ],
 )
 def test_lineage_is_never_made_up(text: str, dialect: str) -> None:
@@ -146,6 +150,12 @@ def test_a_clause_that_is_misspelt_is_no_alias(end: str, dialect: str) -> None:
         with pytest.raises(Unparsable):
             parse(text, dialect)
     assert parse("insert into n select a from s x order by a", dialect).writes
+
+
+def test_a_table_may_have_the_name_of_what_is_made_of_it() -> None:
+    assert tables("CREATE TABLE orders AS (SELECT a FROM orders)") == ({"orders"}, {"orders"})
+    assert tables("INSERT INTO t WITH orders AS (SELECT a FROM orders) SELECT a FROM orders") == ({"orders"}, {"t"})
+    assert tables("INSERT INTO t SELECT a FROM s LEFT JOIN u ON s.a = u.a") == ({"s", "u"}, {"t"})
 
 
 def test_beyond_ten_thousand_tokens_and_a_hundred_levels_it_still_answers() -> None:
