@@ -40,6 +40,7 @@ _NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
 _WITH_OPTIONS = keywords(
     "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
     " differential init noinit norecovery recovery replace move stats file no_infomsgs tableresults override"
+    " rollback no_wait"
 )
 """What WITH may be followed by within a statement; a query of its own begins with a name."""
 _ALTERED_PARTS = keywords("column constraint period")
@@ -283,6 +284,8 @@ class _TsqlStatement:
             return True
         if word == "with":
             return code.word(index + 1) not in _WITH_OPTIONS and self.before != "as"
+        if word == "rollback" and self.before == "with":  # ALTER DATABASE d SET … WITH ROLLBACK IMMEDIATE
+            return False
         return not (self.verb == "declare" and word in ("select", "with"))
 
     @property

@@ -353,6 +353,12 @@ def test_no_text_is_beyond_it(parts: list[str], dialect: str) -> None:
         ("snowflake", "CREATE PROCEDURE p() AS $$ BEGIN {0}; RETURN 'a;$b'; END $$; {1}", ["{0}", "{1}"]),
         ("mysql", "CREATE PROCEDURE p() BEGIN {0}; SELECT 'END; BEGIN' AS `end`; /* END */ {1}; END", ["{0}", "{1}"]),
         # separators that are none
+        (
+            "tsql",
+            "CREATE PROCEDURE p AS IF 1 = 1 BEGIN ALTER DATABASE d SET SINGLE_USER WITH ROLLBACK IMMEDIATE; {0} END"
+            "\nGO\n{1}",
+            ["ALTER DATABASE d SET SINGLE_USER WITH ROLLBACK IMMEDIATE", "{0}", "{1}"],
+        ),
         ("tsql", "CREATE PROCEDURE p AS\n/*\nGO\n*/\n{0}\n-- GO\nSELECT 'x\nGO\ny'\nGO\n{1}", ["{0}", "{1}"]),
         ("oracle", "CREATE PROCEDURE p IS v NUMBER; BEGIN v := 4\n/\n2; {0}; END;\n/\n{1};", ["{0}", "{1}"]),
         ("oracle", "CREATE PROCEDURE p IS BEGIN /*\n/\n*/ {0}; END; -- done\n/\n{1};", ["{0}", "{1}"]),

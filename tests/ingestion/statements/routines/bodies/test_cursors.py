@@ -95,6 +95,13 @@ def test_a_variable_is_made_of_what_its_value_is_made_of() -> None:
     assert pairs(fetched, "tsql") == {("src.a", "t.x")}
 
 
+@pytest.mark.parametrize("fill", ["FETCH c INTO @at", "SET @at = '2026-01-01'", "SELECT @at = MAX(at) FROM cutoff"])
+def test_the_time_of_a_temporal_table_may_be_a_variable(fill: str) -> None:
+    read = "INSERT INTO t (x) SELECT s.a FROM src FOR SYSTEM_TIME AS OF @at AS s"
+    text = f"CREATE PROCEDURE p AS BEGIN DECLARE @at datetime2; {fill}; {read} END"
+    assert pairs(text, "tsql") == {("src.a", "t.x")}
+
+
 def test_a_record_that_is_written_as_a_whole_by_an_update_is_told() -> None:
     steps = block_steps("DECLARE r src%ROWTYPE; BEGIN SELECT * INTO r FROM src; UPDATE t SET ROW = r; END;", "oracle")
     assert [step.problem for step in steps] == [Outcome.WHOLE_ROWS]
