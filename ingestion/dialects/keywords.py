@@ -107,6 +107,8 @@ CREATE_MODIFIERS = keywords(
 
 TEMPORARY = keywords("temp temporary volatile")
 
+BEFORE_RELATIONS = keywords("from join apply ,")
+
 BEFORE_TARGET = keywords(
     "into overwrite table ignore or replace low_priority high_priority delayed quick only if not exists concurrently"
     " rollback abort fail"

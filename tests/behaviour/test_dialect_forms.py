@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion.errors import Unparsable
 from ingestion.model.lineage import LineageType
 from ingestion.parser import LineageParser
 
@@ -940,6 +941,90 @@ def _edges(case: Case) -> str:
 @pytest.mark.parametrize("case", CONFLICTS)
 def test_rows_that_are_there_meet_those_that_come(case: Case) -> None:
     assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement", "expected"),
+    [
+        ("oracle", "INSERT INTO (SELECT p FROM (SELECT a AS p FROM t) z) SELECT c FROM s", "s.c>t.a"),
+        ("oracle", "INSERT INTO (SELECT * FROM (SELECT a AS p FROM t)) SELECT c FROM s", "s.c>t.a"),
+        ("oracle", "INSERT INTO (WITH q AS (SELECT a AS p FROM t) SELECT p AS r FROM q) SELECT c FROM s", "s.c>t.a"),
+        ("oracle", "UPDATE (SELECT a, b FROM (SELECT p AS a, q AS b FROM t)) x SET a = b", "t.q>t.p"),
+        ("oracle", "UPDATE (SELECT a, b FROM (SELECT k, MAX(p) AS b FROM u GROUP BY k) z, t) SET a = b", "u.p>t.a"),
+        ("tsql", "UPDATE x SET x.p = s.k FROM s JOIN (SELECT a, b FROM t) AS x (p, q) ON s.i = x.q", "s.k>t.a"),
+        ("tsql", "UPDATE x SET x.p = s.k FROM s, (SELECT a, b FROM t) AS x (p, q)", "s.k>t.a"),
+        ("tsql", "UPDATE x SET x.p = s.k FROM s CROSS APPLY (SELECT a FROM t WHERE t.c = s.c) x (p)", "s.k>t.a"),
+        ("tsql", "WITH c AS (SELECT t.a, s.v FROM t JOIN s ON t.i = s.i) UPDATE d SET a = v FROM c AS d", "s.v>t.a"),
+        ("db2", "UPDATE (SELECT a, b FROM t) AS x (p, q) SET p = (SELECT MAX(v) FROM s WHERE s.k = x.q)", "s.v>t.a"),
+        ("oracle", "UPDATE (SELECT a AS p FROM t) x SET p = (SELECT x.v FROM x)", "x.v>t.a"),
+        (
+            "oracle",
+            "MERGE INTO (SELECT a AS p, k FROM t) x USING s ON (x.k = s.k) WHEN MATCHED THEN UPDATE SET x.p = s.v",
+            "s.v>t.a",
+        ),
+        (
+            "db2",
+            "MERGE INTO (SELECT a, k FROM t) AS x (p, q) USING s ON x.q = s.k "
+            "WHEN NOT MATCHED THEN INSERT (p, q) VALUES (s.v, s.k)",
+            "s.k>t.k s.v>t.a",
+        ),
+        ("mysql", "UPDATE (SELECT k, n FROM s) AS x JOIN t ON t.k = x.k SET a = x.n", "s.n>t.a"),
+        ("oracle", "INSERT INTO t v (v.a, v.b) SELECT p, q FROM s", "s.p>t.a s.q>t.b"),
+        ("oracle", "INSERT INTO t PARTITION FOR (1) v (v.a, v.b) SELECT p, q FROM s", "s.p>t.a s.q>t.b"),
+        ("oracle", "INSERT INTO t PARTITION (n) (a, b) SELECT p, q FROM s", "s.p>t.a s.q>t.b"),
+        ("oracle", "INSERT INTO t@far v (v.a, v.b) SELECT p, q FROM s", "s.p>t@far.a s.q>t@far.b"),
+        ("oracle", "INSERT INTO (SELECT a, b FROM t) v (v.b) SELECT q FROM s", "s.q>t.b"),
+        (
+            "oracle",
+            "INSERT ALL INTO t v (v.a) VALUES (p) INTO u w (x) VALUES (q) SELECT p, q FROM s",
+            "s.p>t.a s.q>u.x",
+        ),
+    ],
+)
+def test_a_table_is_changed_through_the_queries_that_read_it_as_it_is(
+    dialect: str, statement: str, expected: str
+) -> None:
+    assert _edges((dialect, statement, {}, expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"),
+    [
+        ("oracle", "INSERT INTO (SELECT a FROM t UNION ALL SELECT b FROM u) SELECT c FROM s"),
+        ("db2", "INSERT INTO (SELECT a FROM t UNION ALL SELECT b FROM u) SELECT c FROM s"),
+        ("db2", "UPDATE (SELECT a, b FROM t UNION ALL SELECT a, b FROM u) x SET a = b"),
+        ("db2", "DELETE FROM (SELECT a FROM t UNION ALL SELECT a FROM u)"),
+        ("oracle", "INSERT INTO (SELECT a + 1 AS a FROM t) SELECT c FROM s"),
+        ("tsql", "WITH c AS (SELECT a, b FROM t UNION ALL SELECT a, b FROM u) UPDATE c SET a = b"),
+        ("tsql", "WITH c AS (SELECT a, b FROM t UNION ALL SELECT a, b FROM u) INSERT INTO c SELECT a, b FROM s"),
+        (
+            "tsql",
+            "WITH c AS (SELECT a, b FROM t UNION ALL SELECT a, b FROM u) "
+            "MERGE c USING s ON s.b = c.a WHEN MATCHED THEN UPDATE SET a = s.x;",
+        ),
+        ("tsql", "WITH c AS (SELECT a, MAX(b) AS b FROM t GROUP BY a) UPDATE c SET a = b"),
+        ("tsql", "UPDATE x SET x.a = s.k FROM s JOIN (SELECT a, MAX(b) AS b FROM t GROUP BY a) x ON s.i = x.b"),
+        ("tsql", "UPDATE x SET x.a = s.k FROM s CROSS APPLY dbo.f(s.i) AS x"),
+        ("tsql", "WITH c AS (SELECT a, s.b FROM t JOIN s ON t.i = s.i) UPDATE c SET a = b"),
+        ("oracle", "UPDATE (SELECT t.*, u.* FROM t JOIN u ON t.k = u.k) SET a = b"),
+        ("oracle", "DELETE FROM (SELECT t.a FROM t JOIN u ON t.k = u.k)"),
+        ("oracle", "INSERT ALL INTO (SELECT a FROM t) VALUES (p) INTO u VALUES (q) SELECT p, q FROM s"),
+        ("oracle", "UPDATE THE (SELECT a FROM t WHERE k = 1) x SET x.b = (SELECT p FROM s)"),
+        ("oracle", "INSERT INTO (SELECT a FROM t) x SELECT c FROM x"),
+        ("mysql", "UPDATE (SELECT k, n FROM s) AS x JOIN t ON t.k = x.k JOIN u ON u.k = t.k SET a = x.n"),
+    ],
+)
+def test_a_query_through_which_no_table_is_seen_to_change_is_not_taken_for_one(dialect: str, statement: str) -> None:
+    with pytest.raises(Unparsable):
+        LineageParser(statement, dialect=dialect)
+
+
+def test_a_variable_that_each_assignment_doubles_is_not_followed_for_ever() -> None:
+    doubled = ", ".join(f"@v{number} = @v{number - 1} + @v{number - 1}" for number in range(1, 40))
+    found = LineageParser(f"UPDATE t SET @v0 = x, {doubled}, z = @v39, y = @v2", dialect="tsql")
+    direct = {f"{edge.source}>{edge.target}" for edge in found.edges if edge.type is LineageType.DIRECT}
+    assert direct == {"t.x>t.y"}
+    assert [problem.subject for problem in found.problems] == ["variables"]
 
 
 @pytest.mark.parametrize("case", BY_NAME)

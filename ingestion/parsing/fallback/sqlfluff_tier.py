@@ -37,6 +37,7 @@ from ingestion.dialects.keywords import METADATA_QUERIES, TEMPORARY
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import CreateMode, Problem, StatementKind, TableName, Target, WriteMode
 from ingestion.model.outcomes import ProblemKind
+from ingestion.parsing.fallback._changed_queries import refuse_changed_query
 from ingestion.parsing.fallback._sqlfluff_tree import (
     QUERIES,
     ExpressionReader,
@@ -131,9 +132,16 @@ def _shape_of(statement: BaseSegment, dialect: Dialect) -> _StatementShape:
 def _may_have_shape(statement: Code) -> bool:
     """Whether `_shape_of` could know the statement, by its first word and, of a definition, by what it makes."""
     first = next((index for index in range(len(statement)) if statement.word(index) != ";"), 0)
-    if statement.word(first) not in _FIRST_WORDS:
+    if statement.word(first) not in _FIRST_WORDS or _fills_several(statement, first):
         return False
     return statement.word(first) != "create" or any(word in _CREATED for word in statement.words(0, len(statement)))
+
+
+def _fills_several(statement: Code, first: int) -> bool:
+    """INSERT ALL and FIRST: the rows would be taken for those of the first of their tables, by position."""
+    kind = first + 1 + (statement.word(first + 1) == "overwrite")
+    several = statement.word(kind) in ("all", "first") and statement.word(kind + 1) in ("into", "when")
+    return statement.word(first) == "insert" and several
 
 
 def _target(segment: BaseSegment) -> BaseSegment:
@@ -505,6 +513,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
         raise Unparsable("the statement has no shape that carries lineage")
     statement = read_statement(text, known_dialect)
     shape = _shape_of(statement, known_dialect)
+    refuse_changed_query(Code.of(text, known_dialect), shape.kind, shape.target)
     read = _reads(statement, shape, known_dialect)
     if not read.tables:
         raise Unparsable("no table is read")

@@ -45,6 +45,7 @@ from ingestion.dialects.lexing import NAME, NUMBER, PLACEHOLDER, PUNCTUATION, ST
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import Problem, StatementKind, TableName
 from ingestion.model.outcomes import ProblemKind
+from ingestion.parsing.fallback._changed_queries import refuse_changed_query
 from ingestion.parsing.sqlglot.repairs.by_dialect import as_understood
 from ingestion.parsing.targets import TargetAt, find_target
 from ingestion.parsing.token_names import (
@@ -479,6 +480,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
         raise Unparsable("the text reads the rows that a statement inside it changes")
     writes = find_target(code)
     sources = _find_sources(code, writes.span, merge=writes.kind is StatementKind.MERGE)
+    refuse_changed_query(code, writes.kind, writes.target)
     if writes.kind is StatementKind.UPDATE:
         writes, sources = _update(code, writes, sources)
     if not sources.tables:
@@ -502,7 +504,8 @@ def _unread_conditions(code: Code) -> tuple[Problem, ...]:
 def _changes_rows(code: Code, position: int) -> bool:
     """Whether `(DELETE FROM …` or the like stands at `position`, and no function or name of that spelling."""
     inside = code.word(position) == "(" and code.word(position + 1) in ("delete", "insert", "merge", "update")
-    return inside and code.word(position + 2) not in ("(", ")", ",", ".")
+    through_query = code.stands(position + 1, "update", "(", "select")
+    return inside and (through_query or code.word(position + 2) not in ("(", ")", ",", "."))
 
 
 def _write(writes: TargetAt, sources: _SourceScan, columns: _FollowedColumns) -> WriteForm:

@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import TABLE_HINTS
+from ingestion.dialects.keywords import BEFORE_RELATIONS, TABLE_HINTS
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _PHRASES = keywords("named title format casespecific cs uppercase compress")
@@ -33,8 +33,10 @@ _UNITS = keywords("year month day hour minute second")
 _TIMES = keywords("current sequenced nonsequenced")
 _BEFORE_TIMES = keywords("( as access union all except minus intersect ;") | {""}
 _STATEMENTS = keywords("select sel insert ins update upd delete del merge with create")
-_BEFORE_RELATIONS = keywords("from join apply ,")
-_BEHIND_TARGET = keywords("select values with overriding")
+_BEHIND_TARGET = keywords("select values with overriding set using where when")
+_PARTITIONS = keywords("partition subpartition")
+_THROUGH_QUERIES = keywords("update insert merge")
+_CHECKS = keywords("check read")
 _CHANGED_ROWS = "changed_rows"
 _PRIORITIZED = keywords("update delete insert replace")
 _PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
@@ -143,39 +145,65 @@ def _teradata_update(code: Code) -> Iterator[Edit]:
 
 
 def _changed_query(code: Code) -> Iterator[Edit]:
-    """UPDATE (SELECT …) x SET …; T-SQL: UPDATE x SET … FROM (SELECT …) x (p, q): what a WITH item x stands for."""
-    if code.stands(0, "update", "("):
-        closing = code.closing(1)
-        named = code.is_name(closing + 1) and code.word(closing + 1) != "set"
-        name = code.between(closing + 1, closing + 2) if named else _CHANGED_ROWS
-        yield code.edit(0, closing + named, f"WITH {name} AS {code.between(1, closing + 1)} UPDATE {name}")
+    """Oracle, Db2: UPDATE, INSERT INTO and MERGE INTO (SELECT … WITH CHECK OPTION) x (p, q): what an item x stands for.
+
+    No item where the text reads a table of its name besides, which would be read from the query then.
+    """
+    opening = 1 + code.stands(1, "into")
+    if code.word(0) not in _THROUGH_QUERIES or code.word(opening) != "(":
         return
-    deletes = code.stands(0, "delete") and code.stands(2, "from", "(", "select")
-    if not deletes and not (code.stands(0, "update") and code.stands(2, "set")):
+    closing = code.closing(opening)
+    alias = closing + 1 + (code.word(closing + 1) == "as")
+    named = code.is_name(alias) and code.word(alias) not in _BEHIND_TARGET
+    name = code.between(alias, alias + 1) if named else _CHANGED_ROWS
+    last = alias if named else closing
+    listed = ""
+    if named and code.word(0) != "insert" and code.word(last + 1) == "(":
+        last = code.closing(last + 1)
+        listed = code.between(alias + 1, last + 1)
+    if any(code.name(n).lower() == name.lower() and _names_relation(code, n) for n in range(last + 1, len(code))):
         return
-    for number in code.outside(2):
-        closing = code.closing(number + 1)
-        if code.word(number) != "from" or code.word(number + 2) != "select" or closing >= len(code):
+    ends = (n for n in code.outside(opening + 1, closing) if code.word(n) == "with" and code.word(n + 1) in _CHECKS)
+    query = code.between(opening + 1, next(ends, closing))
+    changed = f"WITH {name} {listed} AS ({query}) {code.between(0, opening)} {name}"
+    yield code.edit(0, last, changed)
+    if code.word(0) == "insert" and named:
+        yield from _bare_columns(code, last + 1, code.name(alias))
+
+
+def _names_relation(code: Code, number: int) -> bool:
+    return code.word(number - 1) in BEFORE_RELATIONS and code.word(number + 1) != "."
+
+
+def _inserted_columns(code: Code) -> Iterator[Edit]:
+    """Oracle: INSERT INTO t PARTITION (p) v (v.a, v.b) is INSERT INTO t (a, b), in INSERT ALL as well."""
+    for number in code.outside(1) if code.word(0) == "insert" else ():
+        alias = code.dotted_name(number + 1)[1]
+        if code.word(number) != "into" or alias == number + 1:
             continue
-        alias = closing + 1 + (code.word(closing + 1) == "as")
-        if code.name(alias) == code.name(1):
-            last = code.closing(alias + 1) if code.word(alias + 1) == "(" else alias
-            listed = code.between(alias + 1, last + 1)
-            yield 0, 0, f"WITH {code.between(1, 2)} {listed} AS {code.between(number + 1, closing + 1)} "
-            alone = last + 1 >= len(code) or code.word(last + 1) in ("where", "option", ";")
-            yield code.edit(number, last) if alone else code.edit(number + 1, last, code.between(1, 2))
-        return
+        if code.word(alias) == "@":
+            alias = code.dotted_name(alias + 1)[1]
+        if code.word(alias) in _PARTITIONS:
+            closing = code.closing(alias + 1 + (code.word(alias + 1) == "for"))
+            yield code.edit(alias, closing)
+            alias = closing + 1
+        if code.is_name(alias) and code.word(alias) not in _BEHIND_TARGET and code.word(alias + 1) == "(":
+            yield code.edit(alias, alias)
+            yield from _bare_columns(code, alias + 1, code.name(alias))
 
 
-def _filled_query(code: Code) -> Iterator[Edit]:
-    """Oracle, Db2: INSERT INTO (SELECT … WITH CHECK OPTION) x …: what a WITH item stands for."""
-    if not code.stands(0, "insert", "into", "("):
-        return
-    closing = code.closing(2)
-    named = code.is_name(closing + 1) and code.word(closing + 1) not in _BEHIND_TARGET
-    ends = (n for n in code.outside(3, closing) if code.word(n) == "with" and code.word(n + 1) in ("check", "read"))
-    query = code.between(3, next(ends, closing))
-    yield code.edit(0, closing + named, f"WITH {_CHANGED_ROWS} AS ({query}) INSERT INTO {_CHANGED_ROWS}")
+def _nested_table(code: Code) -> Iterator[Edit]:
+    """Oracle: THE (SELECT …) is TABLE(SELECT …), as it was once written."""
+    for number in range(1, len(code) - 2):
+        if code.stands(number, "the", "(", "select"):
+            yield code.edit(number, number, "TABLE")
+
+
+def _bare_columns(code: Code, opening: int, qualifier: str) -> Iterator[Edit]:
+    """The columns of a list in brackets without the name of what they are of."""
+    for first, until in code.items(opening + 1, code.closing(opening)):
+        if until - first == 3 and code.word(first + 1) == "." and code.name(first).lower() == qualifier.lower():
+            yield code.edit(first, first + 1)
 
 
 def _table_hints(code: Code) -> Iterator[Edit]:
@@ -202,7 +230,7 @@ def _xml_namespaces(code: Code) -> Iterator[Edit]:
 def _system_functions(code: Code) -> Iterator[Edit]:
     """T-SQL: FROM ::fn_x(…), as functions of the system were once called."""
     for number in range(1, len(code) - 1):
-        if code.stands(number, ":", ":") and code.word(number - 1) in _BEFORE_RELATIONS:
+        if code.stands(number, ":", ":") and code.word(number - 1) in BEFORE_RELATIONS:
             yield code.edit(number, number + 1)
 
 
@@ -441,7 +469,6 @@ def _graph_table(code: Code) -> Iterator[Edit]:
 
 
 _TRANSACT = (
-    _changed_query,
     _xml_namespaces,
     _system_functions,
     _table_hints,
@@ -452,13 +479,14 @@ _TRANSACT = (
     _graph_table,
 )
 SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
-    "db2": (_changed_query, _filled_query),
+    "db2": (_changed_query,),
     "fabric": _TRANSACT,
     "mariadb": (_mysql, _incoming_values),
     "mysql": (_mysql,),
     "oracle": (
         _changed_query,
-        _filled_query,
+        _inserted_columns,
+        _nested_table,
         _joined_lines,
         _modelled_rows,
         _oracle_merge,

@@ -60,7 +60,7 @@ _PIPED_QUERY = re.compile(r"\bselect\b(?:(?!\|>|;).){0,2000}+\|>", re.IGNORECASE
 _PIPING = frozenset({"bigquery", "databricks", "spark"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # INSERT INTO (SELECT a FROM t) …: the target would have no name; UPDATE (SELECT a AS x FROM t) …: x would be t's own.
-_CHANGED_QUERY = re.compile(r"\s*+(?:insert\s++into|update)\s*+\(", re.IGNORECASE)
+_CHANGED_QUERY = re.compile(r"\A\s*+(?:(?:insert|merge)\s++into|update)\s*+\(", re.IGNORECASE)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
@@ -84,10 +84,9 @@ _SPARK_NEEDS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
-# UPDATE q SET … FROM (SELECT …) q: q would be a table. NEXT VALUE FOR s: the sequence would be a column.
+# NEXT VALUE FOR s: the sequence would be a column.
 _TRANSACT_NEEDS = re.compile(
-    r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b|\bnext\s++value\s++for\b"
-    r"|\A\s*+(?:update\s++[^\s.]++\s++set\b.{0,2000}?|delete\s++[^\s.]++\s++)\bfrom\s*+\(\s*+select\b",
+    r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b|\bnext\s++value\s++for\b",
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE SINK s FROM v WITH (…): sqlglot reads it, and makes nothing of it.
@@ -120,10 +119,13 @@ _MISREAD = {
     ),
     # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases, COSINE of VECTOR_DISTANCE a column.
     # NEXT VALUE FOR s, which others have: the sequence would be a column.
+    # INSERT INTO t v (v.a) SELECT …: the list would be no list of columns. UPDATE THE (SELECT …): THE would be a table.
     "oracle": re.compile(
         r"-[ \t]*+\r?\n|\bnext\s++value\s++for\b|\b(?:to_)?vector(?:_distance)?\s*+\("
         r"|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
-        r"|\b(?:value|ref)\s*+\(\s*+[\w\"]++\s*+\)|\A\s*+update\s*+\(",
+        r"|\b(?:value|ref)\s*+\(\s*+[\w\"]++\s*+\)"
+        r"|\A\s*+insert\b(?s:.{0,2000}?)\binto\s++[^\s(]++\s++(?!values\b)[\w$#\"]++(?:\s++for)?\s*+\("
+        rf"|\bthe\s*+\(\s*+select\b|{_CHANGED_QUERY.pattern}",
         re.IGNORECASE | re.DOTALL,
     ),
     "materialize": _SINKS,

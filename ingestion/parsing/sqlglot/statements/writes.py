@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from sqlglot import exp
 
@@ -42,8 +41,11 @@ from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
 from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION
 from ingestion.parsing.sqlglot.statements.definitions import create_mode, is_temporary
+from ingestion.parsing.sqlglot.statements.targets import queries_in_from, relation_name, table_behind
 
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
+_LONGEST_VALUE = 1_000
+"""Nodes of a variable's value: one that a text spells out has some dozens."""
 
 # T-SQL's OUTPUT and INSERT … EXEC.
 _CHANGED_ROWS = "changed rows"
@@ -98,7 +100,7 @@ def _assignments(
     queries: QueryTranslator, nodes: list[exp.Expr], relations: Iterable[RelationSource]
 ) -> Iterator[Projection]:
     """The assignments of UPDATE SET, one projection for each column."""
-    for node in _column_assignments(nodes):
+    for node in _column_assignments(queries, nodes):
         left, right = node.this, node.expression
         if type(left) in (exp.Tuple, exp.Paren):
             yield from _multiple(queries, left, right, relations)
@@ -108,10 +110,11 @@ def _assignments(
             yield Projection(_assigned_name(queries, left, relations), queries.expression(right))
 
 
-def _column_assignments(nodes: list[exp.Expr]) -> Iterator[exp.EQ | exp.PropertyEQ]:
+def _column_assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[exp.EQ | exp.PropertyEQ]:
     """Those that set a column. T-SQL's `SET @v = b` sets a variable alone, and `SET @v = a = b` the column a too.
 
-    An assignment behind them that uses `@v` has b in its place: the value of the same row.
+    An assignment behind them that uses `@v` has b in its place: the value of the same row. Where each of several uses
+    the one before it twice, that doubles with each: a variable of a long value is not followed.
     """
     values: dict[str, exp.Expr] = {}
     for node in nodes:
@@ -120,7 +123,11 @@ def _column_assignments(nodes: list[exp.Expr]) -> Iterator[exp.EQ | exp.Property
         if variable is None and isinstance(node, exp.EQ | exp.PropertyEQ):
             yield node if given is node.expression else type(node)(this=node.this, expression=given)
         elif variable is not None:
-            values[variable.name.lower()] = given.expression if isinstance(given, exp.EQ | exp.PropertyEQ) else given
+            value = given.expression if isinstance(given, exp.EQ | exp.PropertyEQ) else given
+            values[variable.name.lower()] = value
+            if sum(1 for _ in value.walk()) > _LONGEST_VALUE:
+                values[variable.name.lower()] = exp.Null()
+                queries.note_unsupported("variables")
             if isinstance(given, exp.EQ | exp.PropertyEQ):
                 yield given
 
@@ -188,21 +195,23 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     relations = list(translate_relations(queries, [node.this]))
     from_ = args.get("from_")
     others = translate_relations(queries, [from_.this, *(from_.args.get("joins") or [])]) if from_ is not None else ()
-    relations, target = _changed_relation(relations, list(others))
+    relations, target = _changed_relation(queries, relations, list(others))
     clauses = tuple(_changed_rows(queries, node))
     common_tables = queries.common_tables(node)
     by_owner: dict[TableName, list[Projection]] = {}
     for assigned, projection in zip(
-        _assigned_columns(node.expressions), list(_assignments(queries, node.expressions, relations)), strict=False
+        _assigned_columns(queries, node.expressions),
+        list(_assignments(queries, node.expressions, relations)),
+        strict=False,
     ):
         owner = _owner(queries, assigned, relations, target)
         by_owner.setdefault(owner, []).append(projection)
     for owner, projections in (by_owner or {target: []}).items():
-        own = tuple(replace(relation, written=relation.source == owner) for relation in relations)
-        name, renamed = _behind(queries, owner, common_tables, projections[0].name if projections else "")
-        names = tuple(renamed.get(projection.name, projection.name) for projection in projections)
+        own = _with_written(relations, owner)
+        changed = Target(owner, WriteMode.UPDATE, tuple(projection.name for projection in projections), by_name=False)
+        items = _items_changed(queries, common_tables) + queries_in_from(owner, own)
         yield WriteForm(
-            Target(name, WriteMode.UPDATE, names, by_name=False, temporary=name.table.startswith("#")),
+            table_behind(changed, items),
             Select(tuple(projections), own, clauses, common_tables),
         )
 
@@ -229,59 +238,14 @@ def _changed_rows(queries: QueryTranslator, node: exp.Expr) -> Iterator[Clause]:
             yield clause._replace(aliases=OutputNames.HIDDEN)  # a name is the row's column, and no value that SET gives
 
 
-def _behind(
-    queries: QueryTranslator, name: TableName, common_tables: tuple[CommonTable, ...], changed: str = ""
-) -> tuple[TableName, dict[str, str]]:
-    """T-SQL changes a table through a WITH item: the table, and its own names of the item's columns.
-
-    Of several that the item joins it is the one that the `changed` column is said to be of. The query that Oracle and
-    Db2 take in place of a table, `UPDATE (SELECT …) c`, comes as such an item. Elsewhere a target is never an item.
-    """
-    own: dict[str, str] | None = None
-    for common in reversed(common_tables) if queries.names.dialect.writes_through_with else ():
-        query = common.query
-        if name.parts == (common.name,) and isinstance(query, Select) and query.relations:  # of an item before it
-            plain = dict(_plain_columns(common.columns, query))
-            prefix = plain.get(changed, ())[:-1]
-            of = next((one for one in query.relations if prefix[-1:] == (_name(one),)), query.relations[0])
-            if not isinstance(of.source, TableName):
-                break
-            behind = {called: parts[-1] for called, parts in plain.items()}
-            own = behind if own is None else {called: behind.get(column, column) for called, column in own.items()}
-            name, changed = of.source, behind.get(changed, "")
-    return name, own or {}
+def _items_changed(queries: QueryTranslator, items: tuple[CommonTable, ...]) -> tuple[CommonTable, ...]:
+    """The items of WITH that a statement may change a table through: elsewhere its target is never an item."""
+    return items if queries.names.dialect.writes_through_with else ()
 
 
-def _written_through(queries: QueryTranslator, target: Target, common_tables: tuple[CommonTable, ...]) -> Target:
-    """The target of an INSERT or MERGE: the table behind a WITH item, where it names one."""
-    columns = target.columns
-    name, own = _behind(queries, target.name, common_tables, columns[0] if columns else "")
-    if name == target.name:
-        return target
-    if columns is None and target.mode is WriteMode.APPEND:
-        columns = tuple(own.values()) or None
-    elif columns is not None:
-        columns = tuple(own.get(column, column) for column in columns)
-    return replace(target, name=name, columns=columns, temporary=name.table.startswith("#"))
-
-
-def _plain_columns(listed: tuple[str, ...], query: Select) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What a WITH item calls the columns that it reads as they are, by its column list if it has one, and their parts.
-
-    Behind a star nobody knows which column a name of the list is.
-    """
-    items = takewhile(lambda item: isinstance(item, Projection), query.projections) if listed else query.projections
-    for number, item in enumerate(items):
-        if not isinstance(item, Projection) or len(item.expression.parts) != 1 or not item.expression.slots:
-            continue
-        slot = item.expression.slots[0]
-        if isinstance(slot, Slot):
-            yield (listed[number] if number < len(listed) else item.name), slot.parts
-
-
-def _assigned_columns(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
+def _assigned_columns(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
     """The columns that SET assigns, as `_assignments` gives their values: of `(a, b) = (SELECT …)` both."""
-    for node in _column_assignments(nodes):
+    for node in _column_assignments(queries, nodes):
         if type(node.this) is exp.Tuple:
             yield from node.this.expressions
         elif not _is_default(node.expression):
@@ -289,26 +253,38 @@ def _assigned_columns(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
 
 
 def _changed_relation(
-    relations: list[RelationSource], others: list[RelationSource]
+    queries: QueryTranslator, relations: list[RelationSource], others: list[RelationSource]
 ) -> tuple[list[RelationSource], TableName]:
-    """All relations of an UPDATE or DELETE with its target marked; `UPDATE a … FROM t AS a` means t."""
+    """All relations of an UPDATE or DELETE with its target marked.
+
+    `UPDATE a … FROM t AS a` means t, and T-SQL's `UPDATE a … FROM (SELECT …) AS a` what the query reads.
+    """
     first = relations[0]
     if isinstance(first.source, TableName) and len(first.source.parts) == 1 and not first.alias:
         for number, other in enumerate(others):
-            named = other.alias or (other.source.table if isinstance(other.source, TableName) else "")
-            if named == first.source.table and isinstance(other.source, TableName):
+            is_table = isinstance(other.source, TableName)
+            if relation_name(other) == first.source.table and (is_table or queries.names.dialect.writes_through_with):
                 others[number] = replace(other, written=True)
-                return others + relations[1:], other.source
-    target = first.source if isinstance(first.source, TableName) else _inner_table(first)
+                target = other.source if isinstance(other.source, TableName) else first.source
+                return others + relations[1:], target
+    tables = [one.source for one in relations if isinstance(one.source, TableName)]
+    if not isinstance(first.source, TableName) and len(tables) == 1:  # MySQL: UPDATE (SELECT …) x JOIN t SET a = x.b
+        return relations + others, tables[0]
+    target = first.source if isinstance(first.source, TableName) else TableName((first.alias,), first.alias)
     relations[0] = replace(first, written=True)
     return relations + others, target
 
 
-def _inner_table(relation: RelationSource) -> TableName:
-    source = relation.source
-    if isinstance(source, Select) and source.relations:
-        return _inner_table(source.relations[0])
-    return source if isinstance(source, TableName) else TableName(("",), "")
+def _with_written(relations: Iterable[RelationSource], target: TableName) -> tuple[RelationSource, ...]:
+    """The relations, those marked that the target is: by its name, or a query that was found to go by it."""
+    return tuple(
+        replace(
+            relation,
+            written=relation.source == target
+            or (relation.written and not isinstance(relation.source, TableName) and target.parts == (relation.alias,)),
+        )
+        for relation in relations
+    )
 
 
 def _owner(queries: QueryTranslator, node: exp.Expr, relations: list[RelationSource], target: TableName) -> TableName:
@@ -337,19 +313,25 @@ def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     common_tables = queries.common_tables(node)
     named = [queries.names.table(table) for table in args.get("tables") or () if args.get("this")]
     if not named:
-        relations, target = _changed_relation(relations, others)
-        others = []
+        relations, target = _changed_relation(queries, relations, others)
         targets = [target]
     else:
-        targets = [_named_target(name, relations + others) for name in named]
+        relations = [_mark_written(queries, named, relation) for relation in relations + others]
+        targets = [_named_target(name, relations) for name in named]
     for target in dict.fromkeys(targets):
-        own = tuple(replace(relation, written=relation.source == target) for relation in relations + others)
-        name, _ = _behind(queries, target, common_tables)
+        own = _with_written(relations, target)
+        items = _items_changed(queries, common_tables) + queries_in_from(target, own)
         yield WriteForm(
-            Target(name, WriteMode.DELETE, temporary=name.table.startswith("#")),
+            table_behind(Target(target, WriteMode.DELETE), items),
             Select((), own, clauses, common_tables),
             deletes=True,
         )
+
+
+def _mark_written(queries: QueryTranslator, named: list[TableName], relation: RelationSource) -> RelationSource:
+    """The relation, written where it is the query that T-SQL's `DELETE x FROM s JOIN (SELECT …) x` names."""
+    is_query = queries.names.dialect.writes_through_with and not isinstance(relation.source, TableName)
+    return replace(relation, written=is_query and any(name.parts == (relation.alias,) for name in named))
 
 
 def _named_target(name: TableName, relations: list[RelationSource]) -> TableName:
@@ -431,7 +413,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
     target, fixed = _target_of(queries, node.this, mode, by_name=bool(args.get("by_name")))
     outer = queries.common_tables(node)
-    target = _written_through(queries, target, outer)
+    target = table_behind(target, _items_changed(queries, outer))
     source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
     if not isinstance(source, exp.Expr):  # INSERT INTO t DEFAULT VALUES
         yield WriteForm(target, None)
@@ -669,7 +651,7 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
         earlier[kind] = clauses + _own_condition(queries, action)
         write = _branch_write(branch, action)
         if write is not None and write.target is not None:
-            yield replace(write, target=_written_through(queries, write.target, common_tables))
+            yield replace(write, target=table_behind(write.target, _items_changed(queries, common_tables)))
 
 
 def _branch_write(branch: _Branch, action: exp.Expr) -> WriteForm | None:
@@ -973,12 +955,7 @@ def with_output(statement: RelationalStatement, into: RelationalStatement) -> Re
 def _reading(query: Select, relations: list[RelationSource]) -> Select:
     """The query over those of the relations that it names."""
     named = {qualifier[-1] for qualifier in _qualifiers(query) if qualifier}
-    return replace(query, relations=tuple(relation for relation in relations if _name(relation) in named))
-
-
-def _name(relation: RelationSource) -> str:
-    source = relation.source
-    return relation.alias or (source.table if isinstance(source, TableName) else "")
+    return replace(query, relations=tuple(relation for relation in relations if relation_name(relation) in named))
 
 
 def _qualifiers(query: Select) -> Iterator[tuple[str, ...]]:

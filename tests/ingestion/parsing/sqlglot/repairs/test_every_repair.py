@@ -29,13 +29,13 @@ EXAMPLES = {
     "_defined_objects": "DEFINE VIEW v AS SELECT a FROM s",
     "_druid": "INSERT INTO n SELECT x FROM s PARTITIONED BY DAY",
     "_expanded_periods": "INSERT INTO t (v) SELECT BEGIN(p) FROM s EXPAND ON validity AS p BY INTERVAL '1' DAY",
-    "_filled_query": "INSERT INTO (SELECT no, pay AS was FROM crew WHERE no > 1) SELECT k, net FROM hired",
     "_graph_rows": "INSERT INTO o (no) SELECT no FROM GRAPH_TABLE (g MATCH (a IS author) COLUMNS (a.no))",
     "_graph_table": "CREATE TABLE t (a INT) AS EDGE",
     "_impala": "UPSERT INTO n (a) SELECT STRAIGHT_JOIN x FROM s",
     "_incoming_values": "INSERT INTO o (no, pay) SELECT no, pay FROM s ON DUPLICATE KEY UPDATE pay = VALUE(pay) + o.w",
     "_informix": "SELECT FIRST 5 x FROM s",
     "_inner_aliases": "INSERT INTO o (a, b) SELECT concat(lower(w) AS l, l), l FROM s",
+    "_inserted_columns": "INSERT INTO t v (v.a, v.b) SELECT p, q FROM s",
     "_inserted_row": "MERGE d.c t USING d.h h ON t.no = h.no WHEN NOT MATCHED THEN INSERT (a, no) ROW",
     "_intervals": "INSERT INTO o (a) SELECT (s.ended - s.begun) DAY(4) TO SECOND FROM s",
     "_joined_lines": "CREATE TABLE o AS SELECT no, -\n label FROM s",
@@ -47,6 +47,7 @@ EXAMPLES = {
     "_mysql": "UPDATE LOW_PRIORITY t SET a = b",
     "_named_joins": "INSERT INTO o (a) SELECT j.no FROM s JOIN u USING (no) AS j",
     "_nested_rows": "INSERT INTO o (a, b) SELECT s.no, j.y FROM s NESTED doc.lines[*] COLUMNS (x, y) j",
+    "_nested_table": "INSERT INTO o (a) SELECT x.a FROM THE (SELECT n FROM s) x",
     "_next_values": "INSERT INTO o (no, a) SELECT NEXT VALUE FOR d.numbers, NEXT VALUE FOR n - s.a FROM s",
     "_normalized_rows": "INSERT INTO o (a, b) SELECT NORMALIZE no, span FROM s",
     "_numbered_ranges": "INSERT INTO t (v) SELECT RANGE_N(d BETWEEN 1, 5 AND 20, NO RANGE) FROM s",
@@ -124,10 +125,8 @@ EXAMPLES = {
     "view_over_files": "CREATE TEMPORARY VIEW n USING parquet OPTIONS (path 's3://b/s')",
 }
 OF_DIALECT = {
-    ("fabric", "_changed_query"): "UPDATE q SET x = q.b FROM (SELECT a AS x, b FROM s) q",
     ("teradata", "_column_events"): "INSERT INTO t (b) SELECT x.b FROM "
     "JSON_TABLE(ON (SELECT id, doc FROM s) USING ROWEXPR('$') COLEXPR('[]') FORMAT JSON) AS x (id, b)",
-    ("tsql", "_changed_query"): "UPDATE q SET x = q.b FROM (SELECT a AS x, b FROM s) q",
 }
 """Where a repair has another form in a dialect."""
 

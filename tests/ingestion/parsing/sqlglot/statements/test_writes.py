@@ -105,7 +105,7 @@ S = {"s": "x y", "t": "a b"}
         ("postgres", "update t set (a, b) = row(s.x, s.y) from s", {"a = s.x", "b = s.y"}),
         (
             "tsql",
-            "with c as (select a, x from t join s on s.y = t.b) update c set a = x",
+            "with c as (select t.a, x from t join s on s.y = t.b) update c set a = x",
             {"a = s.x", "* join s.y", "* join t.b"},
         ),
         ("tsql", "update top (10) percent t set a = s.x from s", {"a = s.x"}),
@@ -392,7 +392,7 @@ def test_what_a_write_returns_may_come_from_what_it_joined() -> None:
 
 
 def test_a_target_that_a_with_item_stands_for_leaves_its_other_tables_as_sources() -> None:
-    (lines,) = lines_of_flows("with c as (select a, x from t join s on s.y = t.b) update c set a = x", "tsql", S)
+    (lines,) = lines_of_flows("with c as (select t.a, x from t join s on s.y = t.b) update c set a = x", "tsql", S)
     assert {line for line in lines if line.startswith(("from", "into"))} == {"from s", "into t"}
 
 

@@ -164,7 +164,7 @@ def test_no_tier_takes_a_verb_for_a_table() -> None:
         ),
         (
             "update openquery(s, 'select a from d.e') set a = x from r",
-            {"into s..d.e", "from s..d.e", "from r", "a = r.x"},
+            {"into s..d.e", "from r", "a = r.x"},
         ),
         (
             "insert into t select x.a from opendatasource('P', 'secret').d.e.f x",
