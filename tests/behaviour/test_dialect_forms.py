@@ -927,6 +927,28 @@ DEFINITIONS: list[Case] = [
 ]
 
 
+FILES: list[Case] = [
+    ("starrocks", "INSERT INTO FILES('path' = 's3://b/d', 'format' = 'orc') SELECT a FROM s", {}, "s.a>s3://b/d.a?"),
+    (
+        "druid",
+        "INSERT INTO EXTERN(google(bucket => 'b', prefix => 'p')) AS CSV SELECT a FROM s",
+        {},
+        "s.a>gs://b/p.a?",
+    ),
+    ("druid", "INSERT INTO EXTERN(local(exportPath => '/d')) AS CSV SELECT a FROM s", {}, "s.a>/d.a?"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a) FROM INFILE 'in/a.csv' COMPRESSION 'gzip' SETTINGS x = 1 FORMAT CSV",
+        {},
+        "in/a.csv.*>o.*",
+    ),
+    ("informix", "LOAD FROM 'a.unl' DELIMITER '|' INSERT INTO o (a)", {}, "a.unl.*>o.*"),
+    ("saphana", "IMPORT FROM CSV FILE '/a.csv' INTO lib.o WITH THREADS 4", {}, "/a.csv.*>lib.o.*"),
+    ("saphana", "EXPORT INTO CSV FILE '/a.csv' FROM lib.s WITH REPLACE", {}, "lib.s.*>/a.csv.*"),
+    ("teradata", "INSERT INTO o SELECT * FROM (LOCATION = '/s3/b/p/') AS d", {}, "/s3/b/p/.*>o.*"),
+]
+
+
 def _edges(case: Case) -> str:
     dialect, statement, schema, _ = case
     found = LineageParser(statement, dialect=dialect, schema=schema).edges
@@ -1076,3 +1098,13 @@ def test_what_is_defined_has_its_columns_and_its_rows(case: Case) -> None:
 @pytest.mark.parametrize("case", ROUTINES)
 def test_what_a_query_calls_and_a_block_names_is_followed(case: Case) -> None:
     assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_the_words_of_a_load_and_an_export_are_no_tables_and_no_files(case: Case) -> None:
+    assert _edges(case) == case[-1]
+
+
+def test_a_whole_database_that_is_copied_names_no_table() -> None:
+    with pytest.raises(Unparsable):
+        LineageParser("COPY FROM DATABASE lib TO shop", dialect="duckdb")

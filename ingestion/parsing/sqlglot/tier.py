@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -165,6 +165,8 @@ def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
         definition = _definition(Code.of(text, rules)) if _is_misread(node, text, rules) else None
         if definition is not None:
             return definition
+        if type(node) is exp.Copy and type(node.this) is exp.Select:  # DuckDB: a query would stand in brackets
+            raise Unparsable("COPY FROM DATABASE names no table")
         if isinstance(node, exp.Execute):
             return _execute(Code.of(text, rules), depth)
         statement = translate_statement(node, rules)
@@ -232,7 +234,7 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
     word = code.word(0)
     if word == "unload" or code.stands(0, "export", "("):
         return _unload(code, depth)
-    if code.stands(0, "export", "to"):
+    if rules.command_procedure and code.stands(0, "export", "to"):
         return _export(code, depth)
     if word in ("load", "import") and code.word(1 + code.stands(1, "client")) == "from":
         return _load(code, depth)
@@ -313,7 +315,10 @@ def _export(code: Code, depth: int) -> RelationalStatement:
 
 
 def _load(code: Code, depth: int) -> RelationalStatement:
-    """Db2: LOAD FROM (query) OF CURSOR INSERT INTO t (a, b), IMPORT FROM path OF DEL REPLACE INTO t."""
+    """Db2: LOAD FROM (query) OF CURSOR INSERT INTO t (a, b), IMPORT FROM path OF DEL REPLACE INTO t.
+
+    Informix: LOAD FROM 'path' INSERT INTO t; SAP HANA: IMPORT FROM CSV FILE 'path' INTO t.
+    """
     words = Words(code)
     words.take(code.word(0))
     words.take("client")
@@ -334,11 +339,23 @@ def _load(code: Code, depth: int) -> RelationalStatement:
     if any(code.stands(n, "of", "cursor") for n in range(into)):  # what it reads is not in the text
         writes = (WriteForm(target, None),)
         return RelationalStatement(StatementKind.COPY, code.dialect.name, writes, problems=(COLUMNS_NOT_FOLLOWED,))
-    paths = []
-    while not words.is_at_end and not words.take("of"):
-        paths.append((words.path() or "").strip('," '))
-    writes = tuple(WriteForm(target, star_from(location(path))) for path in paths if path)
+    paths = _loaded_paths(words) if code.dialect.command_procedure else _texts(code, into)
+    writes = tuple(WriteForm(target, star_from(location(path))) for path in paths)
+    if not writes:
+        raise Unparsable("LOAD without a path")
     return RelationalStatement(StatementKind.COPY, code.dialect.name, writes)
+
+
+def _loaded_paths(words: Words) -> Iterator[str]:
+    """Db2's paths, up to OF: they may stand without quotes."""
+    while not words.is_at_end and not words.take("of"):
+        path = (words.path() or "").strip('," ')
+        if path:
+            yield path
+
+
+def _texts(code: Code, last: int) -> list[str]:
+    return [code.without_quotes(number) for number in range(2, last) if code.is_string(number)][:1]
 
 
 def _query_loaded(code: Code) -> str:

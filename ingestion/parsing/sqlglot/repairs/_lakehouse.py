@@ -231,6 +231,43 @@ def inserted_function(code: Code) -> Iterator[Edit]:
         yield code.edit(number, closing, f"`{path}`")
 
 
+def written_files(code: Code) -> Iterator[Edit]:
+    """StarRocks, Doris: INSERT INTO FILES('path' = 's3://b/d', …) SELECT …: the path, where FILES would be a table."""
+    if not code.stands(0, "insert", "into", "files", "("):
+        return
+    closing = code.closing(3)
+    for first, last in code.items(4, closing):
+        if code.is_string(first) and code.without_quotes(first).lower() == "path" and code.word(first + 1) == "=":
+            yield from _as_place(code, 2, closing, code.without_quotes(last - 1))
+
+
+def exported_files(code: Code) -> Iterator[Edit]:
+    """Druid: INSERT INTO EXTERN(S3(bucket => 'b', prefix => 'p')) AS CSV SELECT …: the place, for its function."""
+    if not code.stands(0, "insert", "into", "extern", "("):
+        return
+    closing = code.closing(3)
+    given = {code.word(n): code.without_quotes(n + 3) for n in range(5, closing - 3) if code.stands(n + 1, "=", ">")}
+    scheme = {"s3": "s3", "google": "gs"}.get(code.word(4), "")
+    place = f"{scheme}://{given.get('bucket', '')}/{given.get('prefix', '')}" if scheme else given.get("exportpath", "")
+    last = closing + 2 if code.word(closing + 1) == "as" else closing
+    yield from _as_place(code, 2, last, place)
+
+
+def _as_place(code: Code, first: int, last: int, place: str) -> Iterator[Edit]:
+    quote = code.dialect.name_quotes[0]
+    if "/" in place and quote not in place:
+        yield code.edit(first, last, f"{quote}{place}{quote} ")
+
+
+def loaded_file(code: Code) -> Iterator[Edit]:
+    """ClickHouse: INSERT INTO t (a) FROM INFILE 'path' COMPRESSION 'gzip' FORMAT CSV as a query of file('path')."""
+    if not code.stands(0, "insert", "into"):
+        return
+    number = next((n for n in code.outside(2) if code.stands(n, "from", "infile")), None)
+    if number is not None and code.is_string(number + 2):
+        yield code.edit(number, len(code) - 1, f"SELECT * FROM file({code.between(number + 2, number + 3)})")
+
+
 def existing_partition(code: Code) -> Iterator[Edit]:
     """Hive: without that a filled partition stays: INSERT OVERWRITE TABLE t PARTITION (…) IF NOT EXISTS SELECT …."""
     for number in range(3, len(code) - 2):

@@ -109,6 +109,15 @@ def _intervals(code: Code) -> Iterator[Edit]:
             yield code.edit(number, last)
 
 
+def _objects_of_stores(code: Code) -> Iterator[Edit]:
+    """Teradata: FROM (LOCATION = '/s3/bucket/path' …) AS d reads the objects there, where LOCATION would be a table."""
+    for number in range(len(code) - 4):
+        if code.stands(number, "from", "(", "location", "=") and code.is_string(number + 4):
+            place = code.without_quotes(number + 4)
+            if '"' not in place:
+                yield code.edit(number + 1, code.closing(number + 1), f'"{place}"')
+
+
 def _normalized_rows(code: Code) -> Iterator[Edit]:
     """Teradata: SELECT NORMALIZE ON MEETS OR OVERLAPS a, p: the rows of one a whose periods touch are one."""
     for number in range(1, len(code) - 1):
@@ -494,7 +503,15 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _returned_into,
         _translated_charset,
     ),
-    "teradata": (_teradata_phrases, _intervals, _normalized_rows, _times_of_rows, _teradata_update, _statistics),
+    "teradata": (
+        _objects_of_stores,
+        _teradata_phrases,
+        _intervals,
+        _normalized_rows,
+        _times_of_rows,
+        _teradata_update,
+        _statistics,
+    ),
     "tsql": _TRANSACT,
 }
 

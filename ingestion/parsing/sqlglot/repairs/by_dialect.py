@@ -21,9 +21,11 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     directory_format,
     existing_partition,
     expectations,
+    exported_files,
     foreign_table,
     inserted_function,
     live_table,
+    loaded_file,
     merged_by_columns,
     merged_without_duplicates,
     pipeline_flow,
@@ -36,6 +38,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     tables_and_descriptors,
     unloaded_query,
     view_over_files,
+    written_files,
 )
 from ingestion.parsing.sqlglot.repairs._servers import (
     SERVER_REPAIRS,
@@ -49,6 +52,7 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     table_kinds,
     unknown_types,
 )
+from ingestion.parsing.sqlglot.repairs._vertica import calls_and_limits, exported_rows, loaded_rows
 from ingestion.parsing.sqlglot.repairs.clickhouse_tables import dictionary, forwarding_table, loaded_dictionary
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
@@ -93,6 +97,7 @@ _TRANSACT_NEEDS = re.compile(
 _SINKS = re.compile(r"\A\s*+(?:create|drop)\s++sink\b", re.IGNORECASE)
 # TABLE(f(input => TABLE(t))) would call a function TABLE of a column t.
 _DESCRIBED = re.compile(r"[(,>]\s*+(?:table|descriptor)\s*+\(", re.IGNORECASE)
+_INTO_FILES = re.compile(r"\A\s*+insert\s++into\s++(?:files|extern)\s*+\(", re.IGNORECASE)
 _MISREAD = {
     "fabric": _TRANSACT_NEEDS,
     "tsql": _TRANSACT_NEEDS,
@@ -100,9 +105,10 @@ _MISREAD = {
     # FROM dictionary('d') would read a table `dictionary` whose column is d.
     # ALTER TABLE t UPDATE and DELETE would change the table's columns, and not its rows.
     # A table with ENGINE = Distributed(c, db, t) would have rows of its own.
+    # FROM INFILE 'path' would read a table `infile`.
     # approx_top_k(5)(a) would be a function with an alias that has a column, and read nothing.
     "clickhouse": re.compile(
-        r"\)\s?\(|\bdictionary\s*\(|\bengine\s*+=?\s*+(?:distributed|buffer)\s*+\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
+        r"\)\s?\(|\bfrom\s++infile\b|\bdictionary\s*\(|\bengine\s*+=?\s*+(?:distributed|buffer)\s*+\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
         re.IGNORECASE | re.DOTALL,
     ),
     "databricks": _SPARK_NEEDS,
@@ -114,7 +120,7 @@ _MISREAD = {
     "teradata": re.compile(
         r"[\w)'\"]\s*+\(\s*+(?:(?:byteint|(?:small|big)?int|integer|dec(?:imal)?|numeric|number|float|real|double|(?:var)?char"
         r"|character|clob|date|time|timestamp|interval|period|(?:var)?byte|blob)\b|(?:named|title|format|not\s+c\w+)\b)"
-        r"|\b(?:range_n|case_n|begin|end)\s*+\(|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
+        r"|\b(?:range_n|case_n|begin|end)\s*+\(|\(\s*+location\s*+=|\bselect\s++normalize\b|\b(?:valid|transaction)time\b",
         re.IGNORECASE,
     ),
     # FROM t MODEL …, FROM t NESTED a …: MODEL and NESTED would be aliases, COSINE of VECTOR_DISTANCE a column.
@@ -137,6 +143,12 @@ _MISREAD = {
     "spark": _SPARK_NEEDS,
     "athena": _DESCRIBED,
     "trino": _DESCRIBED,
+    # INSERT INTO FILES(…) and INTO EXTERN(…) would fill tables of these names.
+    "doris": _INTO_FILES,
+    "starrocks": _INTO_FILES,
+    "druid": _INTO_FILES,
+    # COPY t FROM LOCAL 'path' would read a table `local`, EXPORT TO PARQUET (…) write a file `parquet`.
+    "vertica": re.compile(r"\A\s*+(?:copy|export)\b", re.IGNORECASE),
 }
 
 _WORDS = {
@@ -381,16 +393,6 @@ def _informix(code: Code) -> Iterator[Edit]:
         yield code.start_of(from_), code.start_of(from_), f"INTO TEMP {code.between(into + 2, into + 3)} "
 
 
-def _vertica(code: Code) -> Iterator[Edit]:
-    """LIMIT n OVER (…) keeps some rows of each group; f(a USING PARAMETERS p = 1) is f(a)."""
-    for number in range(len(code) - 3):
-        if code.stands(number, "using", "parameters"):
-            around = next((n for n in range(number, 0, -1) if code.word(n) == "(" and code.closing(n) > number), 0)
-            yield code.edit(number, code.closing(around) - 1)
-        if code.word(number) == "limit" and code.stands(number + 2, "over", "("):
-            yield code.edit(number, code.closing(number + 3))
-
-
 def _part_changed(code: Code) -> Iterator[Edit]:
     """DELETE FROM t PARTITION p1 WHERE …, IN PARTITION 1, FOR PORTION OF …: in which part of a table rows change."""
     if code.word(0) in ("delete", "update"):
@@ -491,8 +493,8 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_array_with_offset, _tables_and_models, snapshots, replicas),
     "databricks": _SPARK,
     "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed),
-    "doris": (_with_label, _part_changed),
-    "druid": (_druid,),
+    "doris": (written_files, _with_label, _part_changed),
+    "druid": (exported_files, _druid),
     "clickhouse": (
         _inner_aliases,
         _applied_functions,
@@ -500,6 +502,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         loaded_dictionary,
         forwarding_table,
         inserted_function,
+        loaded_file,
         redefined_query,
         _mutation,
         _part_changed,
@@ -517,9 +520,9 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),
     "spark": _SPARK,
     "sqlite": (_sqlite,),
-    "starrocks": (_with_label, _part_changed),
+    "starrocks": (written_files, _with_label, _part_changed),
     "trino": (tables_and_descriptors,),
-    "vertica": (_vertica,),
+    "vertica": (loaded_rows, exported_rows, calls_and_limits),
 }
 
 

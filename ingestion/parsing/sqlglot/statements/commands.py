@@ -462,9 +462,14 @@ def _import(words: Words) -> Command | None:
 
 
 def _export(words: Words) -> Command | None:
-    """Exasol: EXPORT t INTO … FILE 'location'."""
+    """Exasol: EXPORT t INTO … FILE 'location'; SAP HANA: EXPORT INTO CSV FILE 'location' FROM t."""
     words.take("export")
-    found = _table_and_file(words)
+    if words.take("into"):
+        path = words.string() if words.find("file") else None
+        table = words.name() if path is not None and words.take("from") else None
+        found = None if table is None or path is None else (table, location(path))
+    else:
+        found = _table_and_file(words)
     return None if found is None else Command(StatementKind.COPY, (_move_rows(*found, WriteMode.OVERWRITE),))
 
 
