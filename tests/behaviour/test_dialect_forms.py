@@ -942,6 +942,8 @@ FILES: list[Case] = [
         {},
         "in/a.csv.*>o.*",
     ),
+    ("questdb", "INSERT ATOMIC INTO o SELECT a FROM s; INSERT BATCH 9 INTO p SELECT a FROM s", {}, "s.a>o.a? s.a>p.a?"),
+    ("oracle", "INSERT INTO o (a) SELECT b FROM INMEMORY EXTERNAL s", {}, "s.b>o.a"),
     ("informix", "LOAD FROM 'a.unl' DELIMITER '|' INSERT INTO o (a)", {}, "a.unl.*>o.*"),
     ("saphana", "IMPORT FROM CSV FILE '/a.csv' INTO lib.o WITH THREADS 4", {}, "/a.csv.*>lib.o.*"),
     ("saphana", "EXPORT INTO CSV FILE '/a.csv' FROM lib.s WITH REPLACE", {}, "lib.s.*>/a.csv.*"),

@@ -277,6 +277,13 @@ def _oracle_merge(code: Code) -> Iterator[Edit]:
         yield code.edit(number, last, f" WHEN MATCHED AND ({code.between(number + 2, last + 1)}) THEN DELETE ")
 
 
+def _rows_of_files(code: Code) -> Iterator[Edit]:
+    """Oracle: FROM INMEMORY EXTERNAL t: what is read is t, where INMEMORY would be a table."""
+    for number in range(1, len(code) - 2):
+        if code.stands(number, "inmemory", "external") and code.word(number - 1) in BEFORE_RELATIONS:
+            yield code.edit(number, number + 1)
+
+
 def _joined_lines(code: Code) -> Iterator[Edit]:
     """SQL*Plus: `a, -` at a line's end goes on in the next line; where it may be a minus as well, it is one."""
     for number in range(1, len(code) - 1):
@@ -496,6 +503,7 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _changed_query,
         _inserted_columns,
         _nested_table,
+        _rows_of_files,
         _joined_lines,
         _modelled_rows,
         _oracle_merge,

@@ -127,7 +127,7 @@ _MISREAD = {
     # NEXT VALUE FOR s, which others have: the sequence would be a column.
     # INSERT INTO t v (v.a) SELECT …: the list would be no list of columns. UPDATE THE (SELECT …): THE would be a table.
     "oracle": re.compile(
-        r"-[ \t]*+\r?\n|\bnext\s++value\s++for\b|\b(?:to_)?vector(?:_distance)?\s*+\("
+        r"-[ \t]*+\r?\n|\bnext\s++value\s++for\b|\binmemory\s++external\b|\b(?:to_)?vector(?:_distance)?\s*+\("
         r"|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
         r"|\b(?:value|ref)\s*+\(\s*+[\w\"]++\s*+\)"
         r"|\A\s*+insert\b(?s:.{0,2000}?)\binto\s++[^\s(]++\s++(?!values\b)[\w$#\"]++(?:\s++for)?\s*+\("
@@ -145,6 +145,7 @@ _MISREAD = {
     "trino": _DESCRIBED,
     # INSERT INTO FILES(…) and INTO EXTERN(…) would fill tables of these names.
     "doris": _INTO_FILES,
+    "questdb": re.compile(r"\A\s*+insert\s++(?:batch|atomic)\b", re.IGNORECASE),
     "starrocks": _INTO_FILES,
     "druid": _INTO_FILES,
     # COPY t FROM LOCAL 'path' would read a table `local`, EXPORT TO PARQUET (…) write a file `parquet`.
@@ -282,6 +283,14 @@ def _sqlite(code: Code) -> Iterator[Edit]:
     for number in range(len(code) - 3):
         if code.stands(number, "update", "or"):
             yield code.edit(number + 1, number + 2)
+
+
+def _questdb(code: Code) -> Iterator[Edit]:
+    """QuestDB: without how rows are committed, whose words would be the table: INSERT BATCH 100 INTO t …."""
+    if code.stands(0, "insert") and code.word(1) in ("batch", "atomic"):
+        into = next((n for n in code.outside(2) if code.word(n) == "into"), None)
+        if into is not None:
+            yield code.edit(1, into - 1)
 
 
 def _overriding(code: Code) -> Iterator[Edit]:
@@ -512,6 +521,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "impala": (_impala,),
     "informix": (_informix,),
     "materialize": (_sink,),
+    "questdb": (_questdb,),
     "risingwave": (_sink,),
     "greenplum": (_overriding, foreign_table, unknown_types),
     "postgres": (_overriding, foreign_table, unknown_types),

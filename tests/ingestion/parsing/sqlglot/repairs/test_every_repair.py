@@ -64,9 +64,11 @@ EXAMPLES = {
     "_pivoted_xml": "CREATE TABLE o AS SELECT * FROM s PIVOT XML (SUM(pay) AS p FOR k IN (ANY))",
     "_query_routines": "INSERT INTO o (a) WITH FUNCTION f (x NUMBER) RETURN NUMBER IS BEGIN RETURN x; END; "
     "SELECT f(s.no) FROM s",
+    "_questdb": "INSERT BATCH 1000 o3MaxLag 5s INTO t SELECT a FROM s",
     "_recursive_view": "CREATE RECURSIVE VIEW n (p) AS SELECT x FROM s UNION ALL SELECT u.x FROM n JOIN u ON u.k = n.p",
     "_returned_into": "UPDATE t SET a = (SELECT MAX(x) FROM s) RETURNING a INTO :c",
     "_rows_of_changes": "SELECT no FROM OLD TABLE (UPDATE s SET a = b WHERE no = 1)",
+    "_rows_of_files": "INSERT INTO t (a) SELECT b FROM INMEMORY EXTERNAL s",
     "_rows_of_cursors": "UPDATE t SET a = b WHERE CURRENT OF c",
     "_searched_vectors": "INSERT INTO o (no) SELECT b.no FROM "
     "VECTOR_SEARCH(TABLE = lib.s AS b, COLUMN = gist, SIMILAR_TO = @w, METRIC = 'cosine', TOP_N = 3) AS f",
