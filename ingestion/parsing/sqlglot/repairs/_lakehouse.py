@@ -238,25 +238,25 @@ def written_files(code: Code) -> Iterator[Edit]:
     closing = code.closing(3)
     for first, last in code.items(4, closing):
         if code.is_string(first) and code.without_quotes(first).lower() == "path" and code.word(first + 1) == "=":
-            yield from _as_place(code, 2, closing, code.without_quotes(last - 1))
+            yield from _as_path(code, 2, closing, code.without_quotes(last - 1))
 
 
 def exported_files(code: Code) -> Iterator[Edit]:
-    """Druid: INSERT INTO EXTERN(S3(bucket => 'b', prefix => 'p')) AS CSV SELECT …: the place, for its function."""
+    """Druid: INSERT INTO EXTERN(S3(bucket => 'b', prefix => 'p')) AS CSV SELECT …: the path, for its function."""
     if not code.stands(0, "insert", "into", "extern", "("):
         return
     closing = code.closing(3)
     given = {code.word(n): code.without_quotes(n + 3) for n in range(5, closing - 3) if code.stands(n + 1, "=", ">")}
     scheme = {"s3": "s3", "google": "gs"}.get(code.word(4), "")
-    place = f"{scheme}://{given.get('bucket', '')}/{given.get('prefix', '')}" if scheme else given.get("exportpath", "")
+    path = f"{scheme}://{given.get('bucket', '')}/{given.get('prefix', '')}" if scheme else given.get("exportpath", "")
     last = closing + 2 if code.word(closing + 1) == "as" else closing
-    yield from _as_place(code, 2, last, place)
+    yield from _as_path(code, 2, last, path)
 
 
-def _as_place(code: Code, first: int, last: int, place: str) -> Iterator[Edit]:
+def _as_path(code: Code, first: int, last: int, path: str) -> Iterator[Edit]:
     quote = code.dialect.name_quotes[0]
-    if "/" in place and quote not in place:
-        yield code.edit(first, last, f"{quote}{place}{quote} ")
+    if "/" in path and quote not in path:
+        yield code.edit(first, last, f"{quote}{path}{quote} ")
 
 
 def loaded_file(code: Code) -> Iterator[Edit]:

@@ -113,9 +113,9 @@ def _objects_of_stores(code: Code) -> Iterator[Edit]:
     """Teradata: FROM (LOCATION = '/s3/bucket/path' …) AS d reads the objects there, where LOCATION would be a table."""
     for number in range(len(code) - 4):
         if code.stands(number, "from", "(", "location", "=") and code.is_string(number + 4):
-            place = code.without_quotes(number + 4)
-            if '"' not in place:
-                yield code.edit(number + 1, code.closing(number + 1), f'"{place}"')
+            path = code.without_quotes(number + 4)
+            if '"' not in path:
+                yield code.edit(number + 1, code.closing(number + 1), f'"{path}"')
 
 
 def _normalized_rows(code: Code) -> Iterator[Edit]:

@@ -61,8 +61,8 @@ def exported_rows(code: Code) -> Iterator[Edit]:
     as_ = next((n for n in code.outside(3) if code.word(n) == "as"), None)
     if path is not None and as_ is not None:
         end = len(code) - (code.word(len(code) - 1) == ";")
-        query, place = code.between(as_ + 1, end), code.between(path, path + 1)
-        yield 0, len(code.text), f"COPY ({query}) TO {place}"
+        query, directory = code.between(as_ + 1, end), code.between(path, path + 1)
+        yield 0, len(code.text), f"COPY ({query}) TO {directory}"
 
 
 def calls_and_limits(code: Code) -> Iterator[Edit]:
