@@ -83,3 +83,11 @@ def test_an_output_without_columns_may_be_what_a_later_name_means(dialect: str) 
     assert [problem.kind.value for problem in lineage.problems] == ["ambiguous_column"]
     known = analysed("select count(*) as n, n / 2 as h from t", dialect, {"t": "a", "T": "A"})
     assert known.flows[0].outputs[1].references == ()
+
+
+def test_in_a_union_columns_around_stars_are_opposite_each_other_and_each_is_there_once() -> None:
+    text = "create table x as select a as i, *, a as k from s union all select b, *, b from r"
+    (flow,) = analysed(text, "postgres").flows
+    named = {output.name: {str(one.sources[0]) for one in output.references} for output in flow.outputs}
+    assert [output.name for output in flow.outputs] == ["i", "*", "*", "k"]
+    assert (named["i"], named["k"]) == ({"s.a", "r.b"}, {"s.a", "r.b"})

@@ -359,9 +359,19 @@ def test_the_commands_of_snowsql_are_no_statements() -> None:
 
 @pytest.mark.parametrize("comment", ["/* a */", "/* a\n b */", "/* a */ /* b */ /* c\n*/"])
 def test_a_statement_behind_a_comment_keeps_lines_like_commands_of_sqlplus(comment: str) -> None:
-    query, block = "select a from t order by a\ndesc", "begin\n a;\nexit\nwhen c; end"
+    query, block = "select a\n from t\n order by a\ndesc", "begin\n a;\nexit\nwhen c; end"
     script = f"{comment} {query};\n{comment} set echo off\n{comment} {block};\n/"
     assert texts(script, "oracle") == [query, block]
+
+
+def test_a_label_before_a_block_is_part_of_it() -> None:
+    block = "<<main>>\ndeclare\n x int;\nbegin\n insert into a select b from c;\nend"
+    for label in ("<<main>>", "<< main >>"):
+        labelled = block.replace("<<main>>", label)
+        assert texts(f"{labelled};\n/\ninsert into d select e from f;", "oracle") == [
+            labelled,
+            "insert into d select e from f",
+        ]
 
 
 def test_the_commands_of_sqlplus_are_no_statements() -> None:
