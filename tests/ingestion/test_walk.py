@@ -71,6 +71,16 @@ def test_rows_lead_to_every_table_that_is_tied_at_all(edges: list[MadeEdge]) -> 
     assert tables == expected
 
 
+@given(edge_lists())
+def test_with_rows_columns_are_tied_as_without_and_all_else_is_of_whole_tables(edges: list[MadeEdge]) -> None:
+    plain, rows = (EdgeIndex.of(edges, upstream=True, rows=rows) for rows in (False, True))
+    for node in NODES:
+        tied = [hop for hop in plain.hops([node]) if hop.strength != TABLE]
+        found = rows.hops([node])
+        assert [hop for hop in found if hop.strength != TABLE] == tied
+        assert all(hop.end[1] is None for hop in found if hop.strength == TABLE)
+
+
 @given(edge_lists(), st.integers(1, 6))
 def test_what_is_cut_says_so_and_nothing_else_does(edges: list[MadeEdge], most: int) -> None:
     index = EdgeIndex.of(edges, upstream=False)
