@@ -140,6 +140,22 @@ CONDITIONS = keywords("where on using having qualify group order distinct natura
 SHOWING_PACKAGES = keywords("dbms_output")
 """Oracle's packages whose procedures only show something to who runs a script."""
 
+ADMINISTRATIVE_PROCEDURES = keywords(
+    """sp_addextendedproperty sp_updateextendedproperty sp_dropextendedproperty sp_dboption sp_configure sp_serveroption
+    sp_addtype sp_droptype sp_addmessage sp_dropmessage sp_bindrule sp_unbindrule sp_bindefault sp_unbindefault
+    sp_addlogin sp_droplogin sp_adduser sp_dropuser sp_grantdbaccess sp_revokedbaccess sp_addrole sp_droprole
+    sp_addrolemember sp_droprolemember sp_addsrvrolemember sp_dropsrvrolemember sp_changedbowner sp_changeobjectowner
+    sp_tableoption sp_indexoption sp_settriggerorder sp_recompile sp_refreshview sp_refreshsqlmodule sp_updatestats
+    sp_createstats sp_autostats sp_fulltext_database sp_fulltext_catalog sp_fulltext_table sp_fulltext_column
+    sp_getapplock sp_releaseapplock sp_set_session_context sp_help sp_helptext sp_helpdb sp_helpindex sp_spaceused
+    sp_who sp_who2 sp_lock sp_depends"""
+)
+"""SQL Server's procedures that change or show settings, rights and descriptions: no row of a table comes of them.
+
+What every SSDT project and every generated script ends with. Those that run a text, as sp_executesql and
+sp_MSforeachtable do, and jobs are not among them.
+"""
+
 METADATA_QUERIES = keywords("describe desc summarize show")
 """Begin what DuckDB takes as a relation in parentheses, besides queries."""
 

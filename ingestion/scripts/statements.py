@@ -13,7 +13,6 @@ from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
-from ingestion.dialects.keywords import SHOWING_PACKAGES
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.model.lineage import StatementKind
@@ -36,7 +35,7 @@ from ingestion.statements.routines.bodies import (
 )
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
-from ingestion.statements.routines.steps import RoutineStep, called_routine
+from ingestion.statements.routines.steps import RoutineStep, called_routine, may_move_rows
 from ingestion.statements.script_variables import with_own_variables
 from ingestion.statements.sessions import Session, may_change
 
@@ -414,11 +413,11 @@ def _function_of_event(text: str, dialect: Dialect) -> tuple[str, ...]:
 
 
 def _unknown_routine(step: RoutineStep, dialect: Dialect, defined: Collection[str]) -> tuple[str, ...]:
-    """The routine that a step runs and the script does not define; of one that only shows something, none."""
+    """The routine that a step runs and the script does not define; of one that moves no rows, none."""
     called = step.calls
     if step.text and classify(step.text, dialect).skip_reason is Outcome.CALL:
         called = called_routine(step.text, dialect) or ("?",)
-    if not called or called[-1].lower() in defined or called[0].lower() in SHOWING_PACKAGES:
+    if not called or called[-1].lower() in defined or not may_move_rows(called):
         return ()
     return called
 

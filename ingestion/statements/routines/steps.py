@@ -10,6 +10,7 @@ from itertools import islice
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import DollarQuotes, Separator, keywords
+from ingestion.dialects.keywords import ADMINISTRATIVE_PROCEDURES, SHOWING_PACKAGES
 from ingestion.dialects.lexing import CLOSING, DOLLAR, NAME, STRING, WORD, tokens
 from ingestion.model.outcomes import Outcome
 
@@ -79,6 +80,11 @@ def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
     if rules.separator is Separator.GO and code.word(0) not in _CALL_VERBS:  # T-SQL runs what a batch begins with
         return _executed_name(code, 0)
     return routine_called_at(code, 0)
+
+
+def may_move_rows(called: Sequence[str]) -> bool:
+    """Whether rows of tables may come of a call of this name; what is known to show or to set something moves none."""
+    return called[0].lower() not in SHOWING_PACKAGES and called[-1].lower() not in ADMINISTRATIVE_PROCEDURES
 
 
 def routine_called_at(code: Code, index: int) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ from ingestion.statements.inner_queries import HOLD_QUERIES, inner_query
 from ingestion.statements.masking import fingerprint
 from ingestion.statements.routines.bodies import block_steps, template_in_schedule
 from ingestion.statements.routines.inline_functions import function_as_view
-from ingestion.statements.routines.steps import RoutineStep, called_routine
+from ingestion.statements.routines.steps import RoutineStep, called_routine, may_move_rows
 from ingestion.statements.script_variables import with_own_variables
 from ingestion.statements.sessions import change_of
 from workflows.state.segments import (
@@ -444,7 +444,7 @@ def step_row(step: RoutineStep, dialect: str, state: TaskState) -> Row:
     if step.problem:
         return {"skipped": step.problem}
     if step.calls:
-        return {"skipped": Outcome.CALL, "called": list(step.calls)}
+        return {"skipped": Outcome.CALL, **_call_row(step.calls)}
     return {**_statement(step.text, dialect, state), **_NO_SESSION_CHANGE}
 
 
@@ -494,9 +494,13 @@ def _of_routine(reason: Outcome, text: str, dialect: str) -> Row:
     if reason is Outcome.ROUTINE_DEFINITION:
         return {"text": text}
     if reason is Outcome.CALL or (reason is Outcome.SELECT and _CALLS_ALONE.match(text)):
-        called = called_routine(text, dialect)
-        return {"called": list(called)} if called else {}
+        return _call_row(called_routine(text, dialect))
     return {}
+
+
+def _call_row(name: Sequence[str]) -> Row:
+    """The routine that is called, where it has to be followed."""
+    return {"called": list(name)} if name and may_move_rows(name) else {}
 
 
 def _of_query(reason: Outcome, text: str, dialect: str, state: TaskState) -> Row:

@@ -161,6 +161,11 @@ def test_a_call_of_what_nobody_knows_says_so(spark: SparkSession) -> None:
     assert [row["skipped"] for row in rows if not row["routine"]] == [Outcome.UNKNOWN_ROUTINE, "routine_definition"]
 
 
+def test_a_call_that_only_sets_or_shows_something_is_one_without_lineage(spark: SparkSession) -> None:
+    rows = expanded(spark, [(1.0, "s", "call dbms_output.put_line(1)"), (2.0, "s", "call sp_updatestats()")])
+    assert [row["skipped"] for row in rows] == [Outcome.CALL, Outcome.CALL]
+
+
 def test_dynamic_sql_inside_a_routine_is_accounted_for(spark: SparkSession) -> None:
     text = "create procedure p() language plpgsql as $$ begin execute 'delete from ' || x; end $$"
     rows = expanded(spark, [(1.0, "s", text), (2.0, "s", "call p()")])
