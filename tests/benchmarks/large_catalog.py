@@ -16,14 +16,17 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import requests
 from sqlalchemy import Connection, insert
 
 from connectors.catalog.contract import bulk_models
+from connectors.catalog.http._page import MAX_CARDS
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.picture import areas, neighbourhood
 from connectors.catalog.questions.explain import explain
@@ -229,12 +232,16 @@ class Question:
     body: object = None
 
 
-def questions(made: Made, times: int) -> Iterator[tuple[str, list[Question]]]:
-    """Each kind of question, asked of tables and columns drawn from all."""
+def draw_columns(made: Made, times: int) -> list[tuple[str, str]]:
+    """So many columns of all, each with its table, by their names."""
     chance = random.Random(11)
-    drawn = [
-        (made.tables[at], chance.choice(made.columns[at])) for at in chance.choices(range(made.size.tables), k=times)
-    ]
+    drawn = chance.choices(range(made.size.tables), k=times)
+    return [(made.tables[at], chance.choice(made.columns[at])) for at in drawn]
+
+
+def questions(drawn: list[tuple[str, str]]) -> Iterator[tuple[str, list[Question]]]:
+    """Each kind of question, asked of the columns that were drawn and of their tables."""
+    chance, times = random.Random(13), len(drawn)
     yield "impact of a column", [_impact(*one) for one in drawn]
     yield "explain a column", [_explain(*one) for one in drawn]
     yield "graph of what a column comes from", [_upstream(*one) for one in drawn]
@@ -267,15 +274,19 @@ def _impact(table: str, column: str) -> Question:
 
 def _explain(table: str, column: str) -> Question:
     name = f"{table}.{column}"
-    return Question(lambda connection: explain(connection, name, window(connection, None, None)), "", "")
+
+    def ask(connection: Connection) -> object:
+        return explain(connection, name, window(connection, None, None)).content.to_json()
+
+    return Question(ask, "", "")
 
 
 def _upstream(table: str, column: str) -> Question:
-    return Question(_nothing, "GET", "upstream", {"entity": table, "column": column})
+    def ask(connection: Connection) -> object:
+        node = _id(connection, table), column
+        return neighbourhood.origins_graph(connection, node, MAX_CARDS, window(connection, None, None))
 
-
-def _nothing(_connection: Connection) -> None:
-    pass
+    return Question(ask, "GET", "upstream", {"entity": table, "column": column})
 
 
 def _picture(table: str, hops: int, beside: int) -> Question:
@@ -362,19 +373,29 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=200, help="questions of a kind about tables and columns")
     parser.add_argument("--only", default="", help="kinds of questions that begin so")
     options = parser.parse_args()
-    made = Made.of(Size(options.tables, options.columns, options.edges))
-    collect_seldom()  # as `ingest serve` does, and never through the names that are asked for
+    size = Size(options.tables, options.columns, options.edges)
     with _folder(options.file) as file:
-        there = file.exists()
-        database = open_database(file)
-        if not there:
-            fill(database, made)
-        database.close()
+        # two million names in pieces of memory all over would make each answer take half as long again
+        with ProcessPoolExecutor(1, get_context("spawn")) as other:
+            drawn = other.submit(_prepare, file, size, options.times).result()
+        collect_seldom()  # as `ingest serve` does
         print(f"{file.stat().st_size / 1e9:.2f} GB")
-        _ask(file, made, options)
+        _ask(file, drawn, options.only)
 
 
-def _ask(file: Path, made: Made, options: argparse.Namespace) -> None:
+def _prepare(file: Path, size: Size, times: int) -> list[tuple[str, str]]:
+    """Makes the catalog where it is not there; gives what is to be asked about, by the names of tables and columns."""
+    made = Made.of(size)
+    there = file.exists()
+    database = open_database(file)
+    if not there:
+        collect_seldom()  # never through the names
+        fill(database, made)
+    database.close()
+    return draw_columns(made, times)
+
+
+def _ask(file: Path, drawn: list[tuple[str, str]], only: str) -> None:
     print(f"{'milliseconds':<50}{'in process':>24}{'over HTTP':>24}{'largest':>10}")
     print(f"{'':<50}{'median':>8}{'p95':>8}{'longest':>8}{'median':>8}{'p95':>8}{'longest':>8}{'KB':>10}")
     with file.open("rb") as stream:  # into memory: what a disk takes is another figure
@@ -382,8 +403,8 @@ def _ask(file: Path, made: Made, options: argparse.Namespace) -> None:
             pass
     with running_catalog(CatalogConfig(file, port=0)) as address:
         database = open_database(file)
-        for kind, asked in questions(made, options.times):
-            if kind.startswith(options.only):
+        for kind, asked in questions(drawn):
+            if kind.startswith(only):
                 inside, outside, size = measure(database, address.url, asked)
                 print(f"{kind[:49]:<50}{_figures(inside)}{_figures(outside)}{size / 1e3:>10.0f}", flush=True)
         database.close()

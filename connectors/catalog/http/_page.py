@@ -12,7 +12,6 @@ from pydantic import Field
 
 from connectors.catalog.contract.errors import bad_request, not_found
 from connectors.catalog.contract.models import Id, Millis, Model, Name
-from connectors.catalog.graph import CatalogGraph
 from connectors.catalog.http._context import ERRORS, NO_CONDITION, Store, named_entity, reply
 from connectors.catalog.http._questions import AtMoment
 from connectors.catalog.http._questions import Name as EntityName
@@ -137,10 +136,7 @@ def upstream(store: Store, entity: EntityName, column: EntityName, when: AtMomen
     with store.read() as connection:
         row = named_entity(connection, entity)
         span = window(connection, when.as_of, when.days)
-        graph = CatalogGraph(connection, span.moment, with_statements=False)
-        behind = graph.behind((row.id, column), MAX_CARDS)
-        document = neighbourhood.graph_document(connection, behind.entities, span, behind)
-        return reply({**document, "roots": [row.id], "truncated": behind.cut})
+        return reply(neighbourhood.origins_graph(connection, (row.id, column), MAX_CARDS, span))
 
 
 @dataclass(frozen=True, slots=True)

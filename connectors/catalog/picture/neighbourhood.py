@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from connectors.catalog.contract.errors import not_found
-from connectors.catalog.graph import Origins, table_hop
+from connectors.catalog.graph import CatalogGraph, Origins, table_hop
 from connectors.catalog.picture import cards
 from connectors.catalog.search.filters import measures
 from connectors.catalog.store.database import now_millis
@@ -44,7 +44,7 @@ from connectors.catalog.store.lineage.window import Window
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import attributes, corrections, entities, entity_activity, intervals
 from ingestion.model.lineage import Json
-from ingestion.walk import Hop, Walk
+from ingestion.walk import ColumnNode, Hop, Walk
 
 ADDED, REMOVED, CHANGED = "added", "removed", "changed"
 _TABLES_ONLY: tuple[Json, ...] = ({"from": [""], "to": None, "type": "TABLE"},)
@@ -293,6 +293,13 @@ def graph_document(
     """
     rows = list(any_rows_of(connection, set(identifiers)).values())
     return cards.explore(connection, rows, cards.Reach(0, 0, len(rows)), window, origins)
+
+
+def origins_graph(connection: Connection, column: ColumnNode, limit: int, window: Window) -> Json:
+    """The document of everything that a column comes from, `limit` cards at most, with the columns on the way."""
+    behind = CatalogGraph(connection, window.moment, with_statements=False).behind(column, limit)
+    document = graph_document(connection, behind.entities, window, behind)
+    return {**document, "roots": [column[0]], "truncated": behind.cut}
 
 
 def _reach(start: str, hops: int, hop: _Hop, *, upstream: bool) -> list[str]:
