@@ -184,7 +184,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.commands.mcp",
     ),
     "connectors/catalog/picture/neighbourhood/test_neighbourhood.py": (
-        "connectors.catalog.picture.areas",
         "connectors.catalog.picture.cards",
         "connectors.catalog.picture.contract",
         "connectors.catalog.picture.whereabouts",

@@ -6,7 +6,7 @@ remember them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -49,8 +49,8 @@ def edges_between_holders(connection: Connection, since: int | None) -> Iterable
     Of observations those alone count that are not older than `since` (None: any age).
     """
     bound = {} if since is None else {_SINCE: since}
-    rows = connection.execute(_counts(observed_since=since is not None), bound).all()
-    return ((start, end, kind, edges) for start, end, kind, edges in rows if edges)
+    rows: Sequence[Any] = connection.execute(_counts(observed_since=since is not None), bound).all()
+    return [row for row in rows if row[-1]]
 
 
 @lru_cache(maxsize=2)
