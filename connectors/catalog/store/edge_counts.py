@@ -1,8 +1,4 @@
-"""How many edges lead from what lies in one schema, service or other entity into what lies in another.
-
-Triggers keep the counts: edges are filed, moved, ended and taken back by many statements, each of which would have to
-remember them.
-"""
+"""How many edges lead from what lies in one schema, service or other entity into what lies in another."""
 
 from __future__ import annotations
 
@@ -10,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Select, and_, bindparam, case, func, or_, select, text
+from sqlalchemy import BigInteger, Connection, Select, and_, bindparam, case, func, or_, select
 
+from connectors.catalog.store.kept_counts import KeptCounts, prepare_counts
 from connectors.catalog.store.schema import edge_counts, intervals
 from ingestion.model.contributions import OBSERVED
 
@@ -31,16 +28,12 @@ _TAKE_AWAY = (
     f'where {_SAME} and old."end" is null; '
     f"delete from {edge_counts.name} where {_SAME} and edges = 0;"
 )
-_CHANGES = {"insert": _ADD, "delete": _TAKE_AWAY, "update": f"{_TAKE_AWAY} {_ADD}"}
+_KEPT = KeptCounts(edge_counts.name, intervals.name, _ADD, _TAKE_AWAY)
 
 
 def prepare_edge_counts(connection: Connection) -> None:
     """Has a store keep the counts."""
-    for change, body in _CHANGES.items():
-        name = f"{edge_counts.name}_{change}"
-        connection.execute(
-            text(f"create trigger if not exists {name} after {change} on {intervals.name} begin {body} end")
-        )
+    prepare_counts(connection, _KEPT)
 
 
 def edges_between_holders(connection: Connection, since: int | None) -> Iterable[tuple[int, int, str, int]]:

@@ -1,7 +1,6 @@
 """How many entities that lineage can touch lie in one schema, service or other entity.
 
-Triggers keep the counts, as those of edges: to count a hundred thousand entities anew takes longer than all else that a
-picture of schemas shows.
+To count a hundred thousand entities anew takes longer than all else that a picture of schemas shows.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, text
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
+from connectors.catalog.store.kept_counts import KeptCounts, prepare_counts
 from connectors.catalog.store.schema import entities, held_counts
 
 _TYPES = ", ".join(f"'{one}'" for one in LINEAGE_TYPES)
@@ -22,16 +22,7 @@ _TAKE_AWAY = (
     f"update {held_counts.name} set entities = entities - 1 where parent_id = old.parent_id and {_COUNTS_OLD}; "
     f"delete from {held_counts.name} where parent_id = old.parent_id and entities = 0;"
 )
-_CHANGES = {
-    "insert": _ADD,
-    "delete": _TAKE_AWAY,
-    "update": f"{_TAKE_AWAY} {_ADD}",
-}
-_WHEN = {
-    "insert": f"insert on {entities.name}",
-    "delete": f"delete on {entities.name}",
-    "update": f"update of parent_id, type, deleted on {entities.name}",
-}
+_KEPT = KeptCounts(held_counts.name, entities.name, _ADD, _TAKE_AWAY, changed="parent_id, type, deleted")
 _FILL = (
     f"insert into {held_counts.name} select parent_id, count(*) from {entities.name} new where {_COUNTS_NEW} "
     "group by parent_id"
@@ -40,10 +31,5 @@ _FILL = (
 
 def prepare_held_counts(connection: Connection) -> None:
     """Has a store keep the counts; counts what is there in one that was repaired."""
-    known = text("select 1 from sqlite_master where type = 'trigger' and name = :name")
-    if connection.scalar(known, {"name": f"{held_counts.name}_insert"}) is not None:
-        return
-    for change, body in _CHANGES.items():
-        name = f"{held_counts.name}_{change}"
-        connection.execute(text(f"create trigger {name} after {_WHEN[change]} begin {body} end"))
-    connection.execute(text(_FILL))
+    if prepare_counts(connection, _KEPT):
+        connection.execute(text(_FILL))
