@@ -24,7 +24,7 @@ _WITHOUT_TEXT = {
     "engine": "(no statement: recorded by the engine itself)",
     "openlineage": "(no statement: an OpenLineage event tells of it)",
     "dbt": "(no statement: dbt's manifest tells of it)",
-    "external_table": "(no statement: the place of the table's files)",
+    "external_table": "(no statement: files that a plan or the definition of a table names)",
     "edge_list": "(no statement: a list of edges has it)",
     "plan": "(no statement: a plan)",
 }

@@ -82,18 +82,23 @@ def test_damage_of_a_file_costs_that_file_and_is_told_by_kind_and_file(spark: Sp
     (log / "damaged.csv.gz").write_bytes(damaged)
     (log / "cut.csv.gz").write_bytes(gzip.compress(records("cut"))[:-300])
     nul = b"INSERT INTO n (a) SELECT '\0',2026-01-01 00:00:00,s1,\n"
+    (log / "notes.csv").write_text("what we did\non Monday\n")
     (log / "whole.csv").write_bytes(records("whole") + nul + b"INSERT INTO n (a),2026-01-01 00:00:00\n" + nul)
 
     summary = run_workflow(load_config(configuration(tmp_path)), RunOptions("test"), LoggedProgress())
 
     counts = summary.counts
     assert 200 < counts.published < 400
-    assert counts.malformed_records == counts.dead_total == 5
+    assert counts.malformed_records == counts.dead_total == 6
     assert counts.dead["malformed_record:a NUL character in it"] == 2
     assert [warning.partition(":")[2] for warning in summary.warnings if warning.startswith("cut.csv.gz, line")] == [
         " the compressed data breaks off after the line before (1 record not read)"
     ]
     assert any(warning.startswith("damaged.csv.gz, line 1: ") for warning in summary.warnings)
+    assert [warning for warning in summary.warnings if "notes.csv" in warning] == [
+        "notes.csv, line 1: no column for the query text among what we did: name it query_text, query, sql or"
+        " statement (1 record not read)"
+    ]
     assert "whole.csv, line 202: a NUL character in it (2 records not read)" in summary.warnings
     with opened(tmp_path / "catalog.db") as catalog:
         edges = str(catalog.edges())

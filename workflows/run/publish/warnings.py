@@ -137,7 +137,8 @@ def malformed_warnings(statements: Statements) -> Iterator[str]:
     )
     for row in found[:NAMES_SHOWN]:
         records = _count_of(row["records"], "record")
-        yield f"{row['file']}, line {row['line']}: {row['problem']} ({records} not read)"
+        location = f"{row['file']}, line {row['line']}: "  # which a file that is no log at all has told itself
+        yield f"{location}{row['problem'].removeprefix(location)} ({records} not read)"
     if len(found) > NAMES_SHOWN:
         yield "more files hold records that cannot be read: the dead letters name each"
 
