@@ -23,7 +23,6 @@ from connectors.catalog.store.schema import (
     edge_counts,
     entity_activity,
     entity_labels,
-    held_counts,
     intervals,
     search_spellings,
     search_vocabulary,
@@ -43,10 +42,7 @@ _JSON_OF_CATALOG = ("document", "content", "answer")
 _JSON_OF_STATE = ("letter", "limits", "report")
 _PROJECTIONS = frozenset(
     table.name
-    for table in (
-        *(intervals, edge_counts, held_counts, entity_activity, entity_labels),
-        *(search_vocabulary, search_spellings),
-    )
+    for table in (intervals, entity_activity, edge_counts, entity_labels, search_vocabulary, search_spellings)
 )
 """Worked out again from the rest: of those that are kept in part, what is filed later would be counted twice."""
 _FILLED = frozenset({ACTIVITY_FILLED, LABELS_FILLED})

@@ -184,6 +184,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "workflows.commands.mcp",
     ),
     "connectors/catalog/picture/neighbourhood/test_neighbourhood.py": (
+        "connectors.catalog.picture.areas",
         "connectors.catalog.picture.cards",
         "connectors.catalog.picture.contract",
         "connectors.catalog.picture.whereabouts",
@@ -208,7 +209,6 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
     "connectors/catalog/http/test_versions.py": ("connectors.catalog.store.entities.versions",),
     "workflows/run/publish/test_run_records.py": ("workflows.run.publish.value_rows",),
     "workflows/run/publish/test_ddl_events.py": ("connectors.catalog.store.evidence.table_changes",),
-    "connectors/catalog/store/test_held_counts.py": ("connectors.catalog.store.kept_counts",),
     "connectors/catalog/store/database/test_selectivity.py": ("connectors.catalog.store.indexes",),
     "connectors/catalog/store/lineage/test_rest_edges.py": ("connectors.catalog.store.lineage.column_names",),
     "connectors/catalog/store/lineage/test_writer.py": (

@@ -16,7 +16,7 @@ from workflows.run.read.journal_frames import JOURNAL_SCHEMA
 from workflows.state import store as state_store
 from workflows.state.store import open_state
 
-_CATALOG = (3, "c1dc0fd0382574ec")
+_CATALOG = (2, "f19f0e86a495b8cf")
 _STATE = (6, "84be2656564bd41d")
 
 

@@ -108,21 +108,20 @@ def tag_orders(file: Path) -> None:
         index_labels(connection, row.id, document, row.document)
 
 
-def projected(file: Path) -> tuple[list[Any], list[Any], list[Any], list[Any], set[Any], list[Any]]:
-    """The intervals, how much each entity is used, how many edges are between schemas and tables in each, what writes
-    which and is tagged how, and which names are found by a word."""
+def projected(file: Path) -> tuple[list[Any], list[Any], list[Any], set[Any], list[Any]]:
+    """The intervals, how much each entity is used, how many edges are between schemas, what writes which and is tagged
+    how, and which names are found by a word."""
     with closing(sqlite3.connect(file)) as connection:
         columns = 'from_id, to_id, start, "end", last_seen, kind, source, column_edges, from_holder, to_holder'
         edges = connection.execute(f"select {columns} from intervals order by from_id, to_id").fetchall()
         activity = connection.execute("select * from entity_activity order by entity_id").fetchall()
         counts = connection.execute("select * from edge_counts order by from_holder, to_holder").fetchall()
-        held = connection.execute("select * from held_counts order by parent_id").fetchall()
         labels = set(connection.execute("select * from entity_labels"))
         found = (
             "select name from search_entity_words join search_vocabulary v on v.id = search_entity_words.rowid "
             "where search_entity_words match 'orders'"
         )
-        return edges, activity, counts, held, labels, connection.execute(found).fetchall()
+        return edges, activity, counts, labels, connection.execute(found).fetchall()
 
 
 @pytest.mark.parametrize("is_damaged", [False, True])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from heapq import nsmallest
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, func, select
+from sqlalchemy import Connection, Select, and_, func, select
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES, SERVICE_TYPES
 from connectors.catalog.contract.errors import not_found
@@ -19,12 +19,11 @@ from connectors.catalog.store.entities.entities import lies_under
 from connectors.catalog.store.lineage.reads import Moment
 from connectors.catalog.store.lineage.window import Window
 from connectors.catalog.store.rows import IDS, bind_ids, holder_number, thousands_of
-from connectors.catalog.store.schema import entities, entity_activity, held_counts, intervals
+from connectors.catalog.store.schema import entities, entity_activity, intervals
 from ingestion.model import fqn
 from ingestion.model.lineage import Json
 
 SCHEMAS, SERVICES = "schemas", "services"
-_SCHEMA = "databaseSchema"
 _MOST_SCHEMAS = 60
 """More schemas than these are first shown as their services."""
 _MOST_AREAS = 400
@@ -39,14 +38,10 @@ _SHOWN_TABLES = 5
 
 _NAMED = (
     select(entities.c.id, entities.c.type, entities.c.fqn)
-    .where(entities.c.type.in_((_SCHEMA, *SERVICE_TYPES)), entities.c.fqn.in_(IDS))
+    .where(entities.c.type.in_(("databaseSchema", *SERVICE_TYPES)), entities.c.fqn.in_(IDS))
     .where(entities.c.deleted.is_(False))
     .order_by(entities.c.id)
 )
-# as an expression, here and below: a holder is looked up, not each entity whether it is one
-_HOLDERS = select(
-    entities.c.id, entities.c.type, entities.c.fqn, entities.c.deleted, held_counts.c.entities.label("tables")
-).join(held_counts, held_counts.c.parent_id.concat("") == entities.c.id)
 _IS_TABLE = entities.c.type.in_(LINEAGE_TYPES)
 _TABLES = select(entities.c.id, entities.c.parent_id, entities.c.fqn).where(
     entities.c.id.in_(IDS), entities.c.deleted.is_(False), _IS_TABLE
@@ -69,7 +64,7 @@ def areas(connection: Connection, level: str | None, service: str | None, window
     """
     holders = _holders(connection)
     if level is None:
-        schemas = {holder for holder, row in holders.items() if row.type == _SCHEMA}
+        schemas = {holder for holder, row in holders.items() if row.type == "databaseSchema"}
         level = SCHEMAS if len(schemas) <= _MOST_SCHEMAS else SERVICES
     found = _areas(connection, holders, level)
     area_of = {parent: area for area, one in found.items() for parent in one.parents}
@@ -102,20 +97,22 @@ def area_tables(connection: Connection, name: str, page: NeighbourPage) -> Json:
 
 def _holders(connection: Connection) -> dict[str, Any]:
     """What tables and other ends of lineage lie in, by id, with how many are in it."""
-    return {row.id: row for row in connection.execute(_HOLDERS).all()}
+    counted = (
+        select(entities.c.parent_id, func.count().label("tables"))
+        .where(entities.c.deleted.is_(False), _IS_TABLE, entities.c.parent_id.is_not(None))
+        .group_by(entities.c.parent_id)
+        .subquery()
+    )
+    columns = (entities.c.id, entities.c.type, entities.c.fqn, entities.c.parent_id, counted.c.tables)
+    rows = connection.execute(select(*columns).join(counted, counted.c.parent_id == entities.c.id))
+    return {row.id: row for row in rows.all()}
 
 
 def _areas(connection: Connection, holders: Mapping[str, Any], level: str) -> dict[str, _Area]:
     """The areas by id: of each holder the nearest one above it that is of the level."""
     parents: dict[str, set[str]] = defaultdict(set)
     names = {holder: _area_name(row, level) for holder, row in holders.items()}
-    # of most schemas the row has been read
-    known = {
-        row.fqn: row
-        for holder, row in holders.items()
-        if names[holder] == row.fqn and row.type == _SCHEMA and not row.deleted
-    }
-    known |= _by_name(connection, set(names.values()) - known.keys())
+    known = _by_name(connection, set(names.values()))
     for holder, name in names.items():
         if name in known:
             parents[name].add(holder)
@@ -126,7 +123,7 @@ def _areas(connection: Connection, holders: Mapping[str, Any], level: str) -> di
 
 
 def _area_name(row: Any, level: str) -> str:
-    return row.fqn if level == SCHEMAS and row.type == _SCHEMA else fqn.split(row.fqn)[0]
+    return row.fqn if level == SCHEMAS and row.type == "databaseSchema" else fqn.split(row.fqn)[0]
 
 
 def _by_name(connection: Connection, names: set[str]) -> dict[str, Any]:
@@ -139,13 +136,11 @@ def _by_name(connection: Connection, names: set[str]) -> dict[str, Any]:
 def _pairs(connection: Connection, area_of: Mapping[str, str], window: Window) -> dict[tuple[str, str], dict[str, int]]:
     """How many edges of each kind of producer lead from one area into another."""
     numbers = {holder_number(parent): area for parent, area in area_of.items()}
-    found: dict[tuple[str, str], dict[str, int]] = {}
+    found: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for start, end, kind, number in _edges_between_holders(connection, window.moment):
         source, target = numbers.get(start), numbers.get(end)
-        if source is None or target is None or source == target:
-            continue
-        kinds = found.setdefault((source, target), {})
-        kinds[kind] = kinds.get(kind, 0) + number
+        if source is not None and target is not None and source != target:
+            found[source, target][kind] += number
     return found
 
 
@@ -154,8 +149,8 @@ def _edges_between_holders(connection: Connection, moment: Moment) -> Iterable[t
     if moment.as_of is None:
         return edges_between_holders(connection, moment.since)
     kinds = (intervals.c.from_holder, intervals.c.to_holder, intervals.c.kind)
-    rows: Sequence[Any] = connection.execute(select(*kinds, func.count()).where(moment.holds()).group_by(*kinds)).all()
-    return rows
+    rows = connection.execute(select(*kinds, func.count()).where(moment.holds()).group_by(*kinds)).all()
+    return ((start, end, kind, number) for start, end, kind, number in rows)
 
 
 def _areas_in(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], service: str | None) -> list[str]:
@@ -176,13 +171,10 @@ def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dic
     found: dict[str, list[tuple[str, int]]] = {}
     if len(set(area_of.values())) <= _FEW_AREAS:
         found = _among_most_used(connection, area_of)
-    others: dict[str, list[tuple[str, int]]] = {area: [] for area in area_of.values() if area not in found}
-    left = [parent for parent, area in area_of.items() if area in others]
-    for name, parent, runs in connection.execute(_most_used_first(), bind_ids(left)).all():
-        others[area_of[parent]].append((name, runs))
-    short = [parent for parent in left if len(others[area_of[parent]]) < _SHOWN_TABLES]
-    for name, parent in connection.execute(_unused_first(), bind_ids(short)).all():
-        others[area_of[parent]].append((name, 0))
+    others: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    left = {parent: area for parent, area in area_of.items() if area not in found}
+    for row in connection.execute(_most_used_first(), bind_ids(list(left))).all():
+        others[left[row.parent_id]].append((row.fqn, row.runs))
     return found | {area: _first(some) for area, some in others.items()}
 
 
@@ -202,33 +194,16 @@ def _among_most_used(connection: Connection, area_of: Mapping[str, str]) -> dict
 
 @cache
 def _most_used_first() -> Select[Any]:
-    """The most used tables of some parents, each with its runs; what is not used at all is not among them."""
-    parent, used, table = IDS.subquery(), entity_activity.alias(), entities.alias()
-    held = select(used.c.runs).join_from(used, table, used.c.entity_id.concat("") == table.c.id)
-    held = held.where(used.c.parent_id == parent.c.value, used.c.runs > 0, *_is_there(table))
-    # of those of a parent that are used less than the last of its first ones no name is looked at
-    last = held.order_by(used.c.runs.desc()).limit(1).offset(_SHOWN_TABLES - 1).correlate(parent).scalar_subquery()
-    activity = entity_activity
-    runs = select(entities.c.fqn, entities.c.parent_id, activity.c.runs).select_from(
-        parent.join(activity, activity.c.parent_id == parent.c.value).join(
-            entities, activity.c.entity_id.concat("") == entities.c.id
-        )
-    )
-    return runs.where(activity.c.runs >= func.coalesce(last, 1), *_is_there(entities))
-
-
-@cache
-def _unused_first() -> Select[Any]:
-    """The first tables of some parents in the order of their names that nothing is known to have used."""
-    parent, used, table = IDS.subquery(), entity_activity.alias(), entities.alias()
-    held = select(table.c.id).join_from(used, table, used.c.entity_id.concat("") == table.c.id)
-    held = held.where(used.c.parent_id == parent.c.value, used.c.runs == 0, *_is_there(table))
-    first = held.order_by(table.c.fqn).limit(_SHOWN_TABLES).correlate(parent)
-    return select(entities.c.fqn, entities.c.parent_id).join(parent, entities.c.id.in_(first))
-
-
-def _is_there(table: FromClause) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    return table.c.deleted.is_(False), table.c.type.concat("").in_(LINEAGE_TYPES)
+    """The most used tables of some parents, each with its runs."""
+    parent, table = IDS.subquery(), entities.alias()
+    used = entity_activity.alias()
+    held = select(table.c.id).join_from(table, used, used.c.entity_id == table.c.id)
+    held = held.where(table.c.parent_id == parent.c.value, table.c.deleted.is_(False), table.c.type.in_(LINEAGE_TYPES))
+    # the first of each parent are kept while its tables are read: a rank of all would be a sort of all
+    first = held.order_by(used.c.runs.desc(), table.c.fqn).limit(_SHOWN_TABLES).correlate(parent)
+    runs = select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs)
+    runs = runs.join(entity_activity, entity_activity.c.entity_id == entities.c.id)
+    return runs.join(parent, entities.c.id.in_(first))
 
 
 def _first(tables: list[tuple[str, int]]) -> list[tuple[str, int]]:

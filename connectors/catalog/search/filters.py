@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -95,8 +95,6 @@ _ORDER_COLUMNS = {
     "stale": entity_activity.c.last_written,
 }
 _INDEXED_ORDERS = ("used", "stale")
-_FIRST_SOUGHT = 1_000
-"""Filters are tried on so many that come first, before all that they let through is gathered."""
 _MOST_SOUGHT = 4_000
 """Of all entities so many that come first are looked at: where enough of them were let through, no others are."""
 _ORDER_KEYS = {"used": "runs", "readers": "readers", "new": "appeared", "stale": "lastWritten"}
@@ -260,38 +258,22 @@ def no_readers(_connection: Connection, _days: int) -> Collection[str]:
     raise bad_request("unread: is not known here; `ingest unused` tells it")
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFilters:
-    """Filters with what a catalog knows of them: the `labels` that each means, and how what nobody reads is found."""
+def admit(
+    connection: Connection,
+    filters: Sequence[SearchFilter],
+    *,
+    named: bool = True,
+    unread: UnreadTables = no_readers,
+) -> Admission:
+    """Puts the tables that all `filters` let through into ADMITTED.
 
-    filters: Sequence[SearchFilter]
-    labels: Mapping[SearchFilter, Sequence[str]]
-    unread: UnreadTables
-
-    @property
-    def tags(self) -> list[Sequence[str]]:
-        """Of each tag that is asked for the labels: a column has to bear one of each itself."""
-        return [self.labels[one] for one in self.filters if one.field == "tag" and not one.negated]
-
-
-def known_filters(
-    connection: Connection, filters: Sequence[SearchFilter], unread: UnreadTables = no_readers
-) -> KnownFilters:
-    """The filters with their labels; `unread` finds what nobody reads."""
-    labels = {one: _labels_like(connection, _KINDS[one.field], one.value) for one in filters if one.field in _KINDS}
-    return KnownFilters(filters, labels, unread)
-
-
-def admit(connection: Connection, asked: KnownFilters, *, named: bool = True) -> Admission:
-    """Puts the tables that all filters let through into ADMITTED.
-
-    `named`: names are to be searched among what is let through. Where a tag is asked for, a column has to bear it
-    itself: those are in LABELLED. All is this connection's alone.
+    `named`: names are to be searched among what is let through. `unread` finds what nobody reads. Where a tag is asked
+    for, a column has to bear it itself: those are in LABELLED. All is this connection's alone.
     Raises ApiError (400) for a filter that cannot be read.
     """
     _clear_tables(connection)
-    _note_admitted(connection, asked)
-    tags = asked.tags
+    _note_admitted(connection, filters, unread)
+    tags = [_labels_like(connection, TAG, one.value) for one in filters if one.field == "tag" and not one.negated]
     noted = _note_names(connection, columns=not tags) if named else frozenset[str]()
     if not tags:
         return Admission(_IS_ADMITTED, noted)
@@ -308,34 +290,18 @@ def _clear_tables(connection: Connection) -> None:
         connection.execute(delete(table))
 
 
-def _note_admitted(connection: Connection, asked: KnownFilters) -> None:
+def _note_admitted(connection: Connection, filters: Sequence[SearchFilter], unread: UnreadTables) -> None:
     """Puts the tables that all filters let through into ADMITTED."""
     # one filter finds the tables, the others are tried on those: each for itself would gather all that it lets through
-    first = next((one for one in asked.filters if one.field in _KINDS and not one.negated), None)
-    if first is None:
-        _note(connection, _conditions(connection, asked, tried=False))
-        return
-    others = replace(asked, filters=[one for one in asked.filters if one is not first])
-    _note(connection, [_condition(first, asked, tried=False), *_conditions(connection, others, tried=True)])
-
-
-def _conditions(connection: Connection, asked: KnownFilters, *, tried: bool) -> list[ColumnElement[bool]]:
-    """What the filters say of entities: what one look at each tells of all its activity first."""
-    activity, others = [], []
-    for one in asked.filters:
+    first = next((one for one in filters if one.field in _KINDS and not one.negated), None)
+    wanted = []
+    for one in filters:
+        condition: ColumnElement[bool]
         if one.field == "unread":
-            condition: ColumnElement[bool] = entities.c.id.in_(_unread_ids(connection, one, asked.unread))
-        elif tried and not one.negated and (known := _activity(one)) is not None:
-            activity.append(known)
-            continue
+            condition = entities.c.id.in_(_unread_ids(connection, one, unread))
         else:
-            condition = _condition(one, asked, tried=tried)
-        others.append(not_(condition) if one.negated else condition)
-    return [_has_activity(and_(*activity), tried=True), *others] if activity else others
-
-
-def _note(connection: Connection, wanted: Sequence[ColumnElement[bool]]) -> None:
-    """Puts the entities of which all this is true into ADMITTED."""
+            condition = _condition(connection, one, tried=first is not None and one is not first)
+        wanted.append(not_(condition) if one.negated else condition)
     # as an expression: an index on types would have every table looked at, with its document
     there = (entities.c.deleted.is_(False), entities.c.type.concat("").in_(LINEAGE_TYPES))
     let_through = select(entities.c.id).where(*there, *wanted).order_by(entities.c.id)  # each is filed after the last
@@ -387,30 +353,20 @@ def _count(connection: Connection, table: TableClause) -> int:
     return connection.scalar(select(func.count()).select_from(table)) or 0
 
 
-def _condition(one: SearchFilter, asked: KnownFilters, *, tried: bool) -> ColumnElement[bool]:
+def _condition(connection: Connection, one: SearchFilter, *, tried: bool) -> ColumnElement[bool]:
     """What a filter says of entities: to find them by, or to be `tried` on some that are found already."""
     if one.field in _KINDS:
-        return _bears_label(_KINDS[one.field], asked.labels[one], tried=tried)
+        return _bears_label(_KINDS[one.field], _labels_like(connection, _KINDS[one.field], one.value), tried=tried)
     if one.field == "service":
         return entities.c.service_folded == one.value.casefold()
     if one.field in COUNTS:
         low, high = count_range(one)
-        column = _ORDER_COLUMNS[one.field]
+        column = entity_activity.c.runs if one.field == "used" else entity_activity.c.readers
         most = true() if high is None else not_(_at_least(column, high + 1, tried=tried))
         return and_(_at_least(column, low, tried=tried), most)
     if one.field == "new":
-        return _appeared_since(age(one).before(now_millis()), tried=tried)
+        return entities.c.id.in_(_appeared_since(age(one).before(now_millis())))
     return _has_activity(_is_stale(one), tried=tried)
-
-
-def _activity(one: SearchFilter) -> ColumnElement[bool] | None:
-    """What a filter says of the activity that is known of an entity; None where it lets others through too."""
-    if one.field == "stale":
-        return _is_stale(one)
-    if one.field not in COUNTS:
-        return None
-    low, high = count_range(one)
-    return _ORDER_COLUMNS[one.field] >= low if low > 0 and high is None else None
 
 
 def _bears_label(kind: str, values: Sequence[str], *, tried: bool) -> ColumnElement[bool]:
@@ -452,15 +408,11 @@ def _at_least(column: ColumnElement[int], number: int, *, tried: bool) -> Column
     return true() if number <= 0 else _has_activity(column >= number, tried=tried)
 
 
-def _appeared_since(moment: int, *, tried: bool) -> ColumnElement[bool]:
-    """Whether an entity was not there before a moment: one that only came back was."""
+def _appeared_since(moment: int) -> Select[Any]:
+    """Entities that were not there before a moment: not those that only came back."""
     appeared = (attributes.c.name == text("'exists'"), attributes.c.value.is_not(None))
-    first = func.min(attributes.c.at)
-    if tried:
-        own = select(first).where(attributes.c.entity_id == entities.c.id, *appeared).correlate(entities)
-        return func.coalesce(own.scalar_subquery(), 0) >= max(moment, 1)
-    since = select(attributes.c.entity_id).where(*appeared).group_by(attributes.c.entity_id).having(first >= moment)
-    return entities.c.id.in_(since)
+    first = select(attributes.c.entity_id).where(*appeared).group_by(attributes.c.entity_id)
+    return first.having(func.min(attributes.c.at) >= moment)
 
 
 def _is_stale(one: SearchFilter) -> ColumnElement[bool]:
@@ -495,11 +447,10 @@ def measures(connection: Connection, identifiers: Sequence[str]) -> dict[str, Js
 def identifiers_in_order(connection: Connection, order: str, limit: int) -> list[str]:
     """The admitted entities in an order (one of ORDERS), as many as are wanted; what is not known comes last."""
     if order in _INDEXED_ORDERS:
-        found = _among_first(connection, order, limit, _MOST_SOUGHT)
+        found = _among_first(connection, order, limit)
         if found is not None:
             return found
-    # as an expression: each of these is looked up, not every entity whether it is among them
-    query = select(ADMITTED.c.id).join(entities, entities.c.id == ADMITTED.c.id.concat(""))
+    query = select(ADMITTED.c.id).join(entities, entities.c.id == ADMITTED.c.id)
     if order == "name":
         return list(connection.scalars(query.order_by(entities.c.name_folded, entities.c.fqn).limit(limit)))
     if order == "new":
@@ -514,37 +465,15 @@ def identifiers_in_order(connection: Connection, order: str, limit: int) -> list
     return list(connection.scalars(query.order_by(first.nulls_last(), entities.c.fqn).limit(limit)))
 
 
-def first_in_order(connection: Connection, asked: KnownFilters, order: str, limit: int) -> list[str] | None:
-    """The entities that all filters let through in an order, where so many are among those that come first of all.
-
-    None where they are not, or the order is another than that of what is kept.
-    """
-    # a tag lets columns through too, and what nobody reads takes long to find: not twice
-    apart = bool(asked.tags) or any(one.field == "unread" for one in asked.filters)
-    if apart or order not in _INDEXED_ORDERS:
-        return None
-    _clear_tables(connection)
-    first = _known_in_order(order).limit(_FIRST_SOUGHT).subquery()
-    _note(connection, [entities.c.id.in_(select(first.c.entity_id)), *_conditions(connection, asked, tried=True)])
-    return _among_first(connection, order, limit, _FIRST_SOUGHT)
-
-
-def _known_in_order(order: str) -> Select[Any]:
-    """The entities of which it is known what an order goes by, each with that, in the order."""
-    value, falling = _ORDER_COLUMNS[order], order in _DESCENDING
-    in_order = select(entity_activity.c.entity_id, value.label("value")).order_by(value.desc() if falling else value)
-    return in_order.where(value > 0 if falling else value.is_not(None))
-
-
-def _among_first(connection: Connection, order: str, limit: int, most: int) -> list[str] | None:
-    """The first of ADMITTED in an order, where so many are among the `most` that come first of all that there are; None
-    where they are not.
-    """
-    sign, known = -1 if order in _DESCENDING else 1, _known_in_order(order)
-    sought = known.limit(most).subquery()
+def _among_first(connection: Connection, order: str, limit: int) -> list[str] | None:
+    """The same, where so many are among those that come first of all that there are; None where they are not."""
+    value, sign = _ORDER_COLUMNS[order], -1 if order in _DESCENDING else 1
+    in_order = select(entity_activity.c.entity_id, value.label("value")).order_by(value.desc() if sign < 0 else value)
+    known = in_order.where(value > 0 if sign < 0 else value.is_not(None))
+    sought = known.limit(_MOST_SOUGHT).subquery()
     admitted = exists(select(1).where(ADMITTED.c.id == sought.c.entity_id))
     rows = sorted((sign * row[1], row[0]) for row in connection.execute(select(sought).where(admitted)).all())
-    next_value = connection.scalar(known.with_only_columns(_ORDER_COLUMNS[order]).offset(most).limit(1))
+    next_value = connection.scalar(known.with_only_columns(value).offset(_MOST_SOUGHT).limit(1))
     if not 0 < limit <= len(rows) or (next_value is not None and rows[limit - 1][0] == sign * next_value):
         return None  # others come before some of these, or as soon
     ranks = {identifier: rank for rank, identifier in rows if rank <= rows[limit - 1][0]}

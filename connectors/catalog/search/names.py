@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, or_, select, text
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, func, or_, select, text
 
 from connectors.catalog.contract.entity_types import LINEAGE_TYPES
 from connectors.catalog.search.filters import (
     ADMITTED,
     LABELLED,
     Admission,
-    KnownFilters,
     UnreadTables,
     admit,
-    first_in_order,
     identifiers_in_order,
     is_of,
-    known_filters,
     measures,
     no_readers,
     order_key,
@@ -53,13 +49,6 @@ _BEARERS: Select[Any] = (
     .select_from(search_names.join(entities, entities.c.id == search_names.c.entity_id))
     # as an expression: an index on types would have every table looked at before the names are
     .where(entities.c.deleted.is_(False), entities.c.type.concat("").in_(LINEAGE_TYPES))
-)
-
-_ENDS = "ends"
-_END = func.json_each(bindparam(_ENDS)).table_valued("value")
-_BEARERS_AT = _BEARERS.where(
-    search_names.c.entity_id == func.json_extract(_END.c.value, "$[0]"),
-    search_names.c.column_path == func.json_extract(_END.c.value, "$[1]"),
 )
 
 _MOST_ORDERED = 800
@@ -115,7 +104,11 @@ def _tables_named(connection: Connection, identifiers: Sequence[str]) -> list[Js
 
 def _columns_at(connection: Connection, ends: Sequence[tuple[str, str]]) -> list[Json]:
     """The columns at these keys (id of the entity and path), in order of their full names."""
-    rows = connection.execute(_BEARERS_AT, {_ENDS: json.dumps(ends)}).all()
+    wanted = set(ends)
+    rows: list[Row[Any]] = []
+    for some in thousands_of(sorted({identifier for identifier, _ in ends})):
+        found = connection.execute(_BEARERS.where(search_names.c.entity_id.in_(some))).all()
+        rows += [row for row in found if (row.id, row.column_path) in wanted]
     return [_Hit(_WHOLE, row).answer() for row in sorted(rows, key=lambda row: (row.fqn, row.column_path))]
 
 
@@ -316,10 +309,10 @@ def search(connection: Connection, wanted: str, limit: int, unread: UnreadTables
     if not asked.filters and not asked.order:
         hits = find(connection, asked.words, limit)
         return _answer(connection, hits)
-    filters = known_filters(connection, asked.filters, unread)
     if not asked.words:
-        return _answer(connection, _let_through(connection, filters, asked.order or "used", limit))
-    admission = admit(connection, filters) if asked.filters else None
+        admit(connection, asked.filters, named=False, unread=unread)
+        return _answer(connection, _tables_and_columns(connection, asked.order or "used", limit))
+    admission = admit(connection, asked.filters, unread=unread) if asked.filters else None
     if not asked.order:
         return _answer(connection, find(connection, asked.words, limit, admission))
     hits = find(connection, asked.words, _MOST_ORDERED, admission)
@@ -331,15 +324,6 @@ def search(connection: Connection, wanted: str, limit: int, unread: UnreadTables
         return hit["kind"] != "entity", *order_key(order, known[entity["id"]], entity["fullyQualifiedName"])
 
     return _answer(connection, sorted(hits, key=rank)[:limit], known)
-
-
-def _let_through(connection: Connection, filters: KnownFilters, order: str, limit: int) -> list[Json]:
-    """What filters let through, without words, in an order."""
-    first = first_in_order(connection, filters, order, limit)
-    if first is not None:
-        return _tables_named(connection, first)
-    admit(connection, filters, named=False)
-    return _tables_and_columns(connection, order, limit)
 
 
 def _tables_and_columns(connection: Connection, order: str, limit: int) -> list[Json]:

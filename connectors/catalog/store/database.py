@@ -22,7 +22,6 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from connectors.catalog.contract.errors import bad_request
 from connectors.catalog.store.edge_counts import prepare_edge_counts
-from connectors.catalog.store.held_counts import prepare_held_counts
 from connectors.catalog.store.indexes import prepare_activity, prepare_labels, prepare_name_index
 from connectors.catalog.store.schema import SCHEMA_VERSION, entities, intervals, meta, metadata
 from connectors.private_files import private_file, private_folder
@@ -117,7 +116,6 @@ class Database:
         self._writer = _open(file, _WRITER)
         with self.write() as connection:
             _prepare_tables(connection, file)
-            prepare_held_counts(connection)
             for prepare in (prepare_name_index, prepare_labels, prepare_activity, prepare_edge_counts):
                 prepare(connection)
             _prepare_selectivity(connection)

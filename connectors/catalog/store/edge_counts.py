@@ -1,14 +1,17 @@
-"""How many edges lead from what lies in one schema, service or other entity into what lies in another."""
+"""How many edges lead from what lies in one schema, service or other entity into what lies in another.
+
+Triggers keep the counts: edges are filed, moved, ended and taken back by many statements, each of which would have to
+remember them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Select, and_, bindparam, case, func, or_, select
+from sqlalchemy import BigInteger, Connection, Select, and_, bindparam, case, func, or_, select, text
 
-from connectors.catalog.store.kept_counts import KeptCounts, prepare_counts
 from connectors.catalog.store.schema import edge_counts, intervals
 from ingestion.model.contributions import OBSERVED
 
@@ -28,12 +31,16 @@ _TAKE_AWAY = (
     f'where {_SAME} and old."end" is null; '
     f"delete from {edge_counts.name} where {_SAME} and edges = 0;"
 )
-_KEPT = KeptCounts(edge_counts.name, intervals.name, _ADD, _TAKE_AWAY)
+_CHANGES = {"insert": _ADD, "delete": _TAKE_AWAY, "update": f"{_TAKE_AWAY} {_ADD}"}
 
 
 def prepare_edge_counts(connection: Connection) -> None:
     """Has a store keep the counts."""
-    prepare_counts(connection, _KEPT)
+    for change, body in _CHANGES.items():
+        name = f"{edge_counts.name}_{change}"
+        connection.execute(
+            text(f"create trigger if not exists {name} after {change} on {intervals.name} begin {body} end")
+        )
 
 
 def edges_between_holders(connection: Connection, since: int | None) -> Iterable[tuple[int, int, str, int]]:
@@ -42,8 +49,8 @@ def edges_between_holders(connection: Connection, since: int | None) -> Iterable
     Of observations those alone count that are not older than `since` (None: any age).
     """
     bound = {} if since is None else {_SINCE: since}
-    rows: Sequence[Any] = connection.execute(_counts(observed_since=since is not None), bound).all()
-    return [row for row in rows if row[-1]]
+    rows = connection.execute(_counts(observed_since=since is not None), bound).all()
+    return ((start, end, kind, edges) for start, end, kind, edges in rows if edges)
 
 
 @lru_cache(maxsize=2)

@@ -65,13 +65,12 @@ _NAMELESS = ("query", "plan", "wire")
 """Producers whose keys are digests."""
 _SUBJECT = ("id", "kind", "key", "source")
 ACTIVITY_FILLED = "activity"
+_ACTIVITY = ("entity_id", "runs", "readers", "last_written")
 _ADD_ACTIVITY = (
-    f"insert into {entity_activity.name} (entity_id, runs, readers, last_written, parent_id) "
-    f"values (?1, ?2, 0, ?3, (select parent_id from {entities.name} where id = ?1)) on conflict (entity_id) do"
+    f"insert into {entity_activity.name} ({', '.join(_ACTIVITY)}) values (?, ?, ?, ?) on conflict (entity_id) do update"
 )
-_ADD_RUNS = f"{_ADD_ACTIVITY} update set runs = runs + excluded.runs"
-_STORE_LAST_WRITTEN = f"{_ADD_ACTIVITY} update set last_written = excluded.last_written"
-_ADD_UNUSED = f"{_ADD_ACTIVITY} nothing"
+_ADD_RUNS = f"{_ADD_ACTIVITY} set runs = runs + excluded.runs"
+_STORE_LAST_WRITTEN = f"{_ADD_ACTIVITY} set last_written = excluded.last_written"
 _ADD_READERS = f"update {entity_activity.name} set readers = readers + ? where entity_id = ?"
 _WRITES_OF = (
     select(intervals.c.to_id, intervals.c.end, intervals.c.last_seen, *(contributions.c[name] for name in _SUBJECT))
@@ -278,7 +277,7 @@ def add_statement_runs(connection: Connection, counted: Iterable[tuple[Statement
 
 def add_runs(connection: Connection, news: Mapping[str, int]) -> None:
     """Adds to the runs that read each entity."""
-    rows = [(entity, runs, None) for entity, runs in news.items() if runs > 0]
+    rows = [(entity, runs, 0, None) for entity, runs in news.items() if runs > 0]
     if rows:
         connection.exec_driver_sql(_ADD_RUNS, rows)
 
@@ -297,8 +296,7 @@ def most_used(connection: Connection, identifiers: Collection[str], most: int) -
 
 def add_readers(connection: Connection, news: Mapping[str, int]) -> None:
     """Adds to the number of entities that read each entity now."""
-    if news:
-        connection.exec_driver_sql(_ADD_UNUSED, [(entity, 0, None) for entity in news])
+    insert_new_rows(connection, entity_activity, _ACTIVITY, [(entity, 0, 0, None) for entity in news])
     rows = [(number, entity) for entity, number in news.items() if number]
     if rows:
         connection.exec_driver_sql(_ADD_READERS, rows)
@@ -325,7 +323,7 @@ def _refresh_writes(connection: Connection, identifiers: list[str]) -> None:
     for some in thousands_of(sorted(open_now)):
         for number, job in connection.execute(JOBS_OF, bind_ids(some)).all():
             producers.update((job, target) for target in open_now[number])
-    connection.exec_driver_sql(_STORE_LAST_WRITTEN, [(entity, 0, moment) for entity, moment in last.items()])
+    connection.exec_driver_sql(_STORE_LAST_WRITTEN, [(entity, 0, 0, moment) for entity, moment in last.items()])
     _store_producers(connection, identifiers, producers)
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 2
 """Another one whenever a table changes: a store of another version is refused, and none is ever rewritten."""
 
 metadata = MetaData()
@@ -453,16 +453,5 @@ entity_activity = Table(
     Column("runs", Integer, nullable=False),
     Column("readers", Integer, nullable=False),
     Column("last_written", BigInteger),
-    Column("parent_id", Text),  # of the entity, which never changes: what is used most in a schema is found by it
-    Index("entity_activity_held", "parent_id", "runs"),
     sqlite_with_rowid=False,
 )
-
-held_counts = Table(
-    "held_counts",
-    metadata,
-    Column("parent_id", Text, ForeignKey("entities.id"), primary_key=True),
-    Column("entities", Integer, nullable=False),
-    sqlite_with_rowid=False,
-)
-"""How many entities that lineage can touch lie in each other entity now: see `held_counts.py`."""
