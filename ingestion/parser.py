@@ -360,8 +360,9 @@ class LineageParser:
     ) -> Iterator[Self | RecordError]:
         """For each of `queries` its LineageParser, in order, or the error that it would raise.
 
-        Each is a script of its own; they are parsed together, which is quicker than one after the other. Raises
-        ConfigError and TypeError like LineageParser, before the first is parsed where all of them suffer from it.
+        Each is a script of its own; they are parsed together, which is quicker than one after the other, and taken
+        some chunks of 200 ahead of what is given. Raises ConfigError and TypeError like LineageParser, before the first
+        is parsed where all of them suffer from it, else behind those that come before.
         """
         if isinstance(queries, str) or not isinstance(queries, Iterable):
             raise TypeError(f"queries is {kind_of(queries)}: give a list of texts; LineageParser(query) takes one")

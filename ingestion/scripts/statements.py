@@ -263,7 +263,9 @@ def parse_scripts(
     """
     ahead: deque[tuple[_Script, int]] = deque()
     parsed: list[ParseOutcome] = []
-    for outcome in warm_parser(timeout_seconds).parse_in_order(_requests(scripts, dialect, ahead)):
+    raised: list[Exception] = []
+    asked = _requests(_until_error(scripts, raised), dialect, ahead)
+    for outcome in warm_parser(timeout_seconds).parse_in_order(asked):
         while len(parsed) == ahead[0][1]:  # of the ones that have no text too
             yield _parsed_script(ahead.popleft()[0], parsed, dialect)
             parsed = []
@@ -271,6 +273,16 @@ def parse_scripts(
     for script, _ in ahead:
         yield _parsed_script(script, parsed, dialect)
         parsed = []
+    if raised:
+        raise raised[0]
+
+
+def _until_error(scripts: Iterable[_Script], raised: list[Exception]) -> Iterator[_Script]:
+    """The scripts that there are before whoever gives them fails, whose error is `raised` behind what they tell."""
+    try:
+        yield from scripts
+    except Exception as error:  # noqa: BLE001 it is raised again
+        raised.append(error)
 
 
 def _requests(
@@ -417,7 +429,7 @@ def _unknown_routine(step: RoutineStep, dialect: Dialect, defined: Collection[st
     called = step.calls
     if step.text and classify(step.text, dialect).skip_reason is Outcome.CALL:
         called = called_routine(step.text, dialect) or ("?",)
-    if not called or called[-1].lower() in defined or not may_move_rows(called):
+    if not called or called[-1].lower() in defined or not may_move_rows(called, dialect):
         return ()
     return called
 

@@ -522,34 +522,40 @@ def _ends_nothing(text: str, dialect: Dialect, start: int, end: int) -> bool:
     return dialect.separator is Separator.SLASH and _divides(text, dialect, start, end)
 
 
-_AFTER_SIGN = keywords(
-    "select insert update delete merge truncate create alter drop declare set call values with begin grant revoke"
-    " commit rollback comment lock connect export import load runstats reorg terminate rename refresh"
+_BEHIND_NAME = keywords(
+    "where join inner left right full cross natural on using as from into add group order having union except intersect"
+    " fetch limit offset and or not between in is like when then else end asc desc , ) . = < > + - * / | !"
 )
-_WAITING = {"insert": ("into", keywords("select values with")), "update": ("", keywords("set"))}
-_WAITING["alter"] = ("table", keywords("alter drop set"))
-"""What stands between a verb and its table in Db2, and the verbs that go on with its statement behind the table."""
-_ISOLATION = keywords("ur cs rs rr check data no")
+"""What goes on with a statement behind a name and begins none."""
+_BEHIND_NAME_OF = {
+    "insert": ("into", keywords("select values with (")),
+    "update": ("", keywords("set")),
+    "alter": ("table", keywords("alter drop set")),
+    "create": ("table", keywords("(")),
+}
+"""What stands between a verb and its table in Db2, and what goes on with its statement behind the table alone."""
+_OPTIONS = keywords("ur cs rs rr check data no")
 
 
 def _ends_name(text: str, dialect: Dialect, start: int, sign: int) -> bool:
     """Whether Db2's sign at a line's end is of a name: `FROM s@` and WHERE in the next line.
 
-    Nothing else tells it from the one that ends a statement: then another statement begins behind it, or nothing.
+    Nothing else tells it from the one that ends a statement: what follows then begins none. Few names end so: what may
+    begin a statement does.
     """
     touches = text[start:sign][-1:].isalnum() or text[start:sign].endswith(tuple(f"_{dialect.name_characters}"))
-    behind = [token.text.lower().rstrip("@") for token in islice(tokens(text, dialect, sign + 1), 2)]
+    behind = [token.text.lower().rstrip("@") for token in islice(tokens(text, dialect, sign + 1), 3)]
     if not behind or not touches:
         return False
-    verb, following = (*behind, "")[:2]
-    if verb not in _AFTER_SIGN or (verb, following) == ("connect", "by"):
+    word, following, third = (*behind, "", "")[:3]
+    if word in _BEHIND_NAME or (word, following) in (("connect", "by"), ("start", "with")):
         return True
-    if verb == "with" and following in _ISOLATION:
+    if word == "with" and following in _OPTIONS and third not in ("as", "("):
         return True
     first, *words = [token.text.lower() for token in islice(tokens(text, dialect, start, sign), 8)]
-    word, later = _WAITING.get(first, ("", frozenset()))
-    name = words[1:] if word and words[:1] == [word] else words
-    return verb in later and len(name) < 6 and all(dot == "." for dot in name[1::2])
+    between, later = _BEHIND_NAME_OF.get(first, ("", frozenset()))
+    name = words[1:] if between and words[:1] == [between] else words
+    return word in later and len(name) < 6 and all(dot == "." for dot in name[1::2])
 
 
 def _divides(text: str, dialect: Dialect, start: int, end: int) -> bool:

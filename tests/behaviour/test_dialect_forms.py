@@ -818,6 +818,12 @@ DEFINITIONS: list[Case] = [
     ),
     ("db2", "INSERT INTO lib@a.o@ (a) SELECT b@1 FROM s@x", {}, "s@x.b@1>lib@a.o@.a"),
     ("oracle", "CREATE MATERIALIZED VIEW log ON PREBUILT TABLE AS SELECT a FROM s", {}, "s.a>log.a"),
+    (
+        "clickhouse",
+        "CREATE MATERIALIZED VIEW v ENGINE = MergeTree ORDER BY a TTL d TO DISK 'cold' POPULATE AS SELECT a FROM s",
+        {},
+        "s.a>v.a",
+    ),
     ("clickhouse", "CREATE MATERIALIZED VIEW log ON CLUSTER c TO o AS SELECT a FROM s", {}, "s.a>log.a s.a>o.a"),
     (
         "oracle",

@@ -355,7 +355,9 @@ def _loaded_paths(words: Words) -> Iterator[str]:
 
 
 def _texts(code: Code, last: int) -> list[str]:
-    return [code.without_quotes(number) for number in range(2, last) if code.is_string(number)][:1]
+    """The first text, which is a file's: Informix's `FROM a.unl DELIMITER '|'` has another."""
+    found = (n for n in range(2, last) if code.is_string(n) and code.word(n - 1) != "delimiter")
+    return [code.without_quotes(number) for number in found][:1]
 
 
 def _query_loaded(code: Code) -> str:

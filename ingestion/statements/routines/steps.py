@@ -82,9 +82,14 @@ def called_routine(text: str, dialect: Dialect | str) -> tuple[str, ...]:
     return routine_called_at(code, 0)
 
 
-def may_move_rows(called: Sequence[str]) -> bool:
-    """Whether rows of tables may come of a call of this name; what is known to show or to set something moves none."""
-    return called[0].lower() not in SHOWING_PACKAGES and called[-1].lower() not in ADMINISTRATIVE_PROCEDURES
+def may_move_rows(called: Sequence[str], dialect: Dialect | str) -> bool:
+    """Whether rows of tables may come of a call of this name; what is known to show or to set something moves none.
+
+    Of SQL Server's own procedures only there: another engine's of such a name are its users'.
+    """
+    rules = dialect_of(dialect) if isinstance(dialect, str) else dialect
+    is_administrative = rules.separator is Separator.GO and called[-1].lower() in ADMINISTRATIVE_PROCEDURES
+    return called[0].lower() not in SHOWING_PACKAGES and not is_administrative
 
 
 def routine_called_at(code: Code, index: int) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
@@ -356,6 +357,22 @@ def test_many_texts_in_one_call_are_scripts_of_their_own() -> None:
         alone = LineageParser(text, "postgres", {"s": {"b": "int"}, "v": {"w": "int"}})
         assert (one.edges, one.table_lineage, one.failures) == (alone.edges, alone.table_lineage, alone.failures)
     assert [type(one) for one in found[:4]] == [LineageParser, LineageParser, Templated, LineageParser]
+
+
+def test_what_was_given_before_whoever_gives_texts_fails_is_parsed_first() -> None:
+    def texts() -> Iterator[str]:
+        yield from ["INSERT INTO t SELECT a FROM s"] * 900
+        raise OSError("the disk is gone")
+
+    for given, error in (
+        (texts(), OSError),
+        (["INSERT INTO t SELECT a FROM s"] * 900 + cast("list[str]", [5, "SELECT 1"]), TypeError),
+    ):
+        found = 0
+        with pytest.raises(error):
+            for _ in LineageParser.of_each(given):
+                found += 1
+        assert found == 900
 
 
 def test_a_dialect_that_is_none_is_told_before_the_first_text() -> None:

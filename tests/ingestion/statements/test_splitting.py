@@ -364,6 +364,37 @@ def test_a_statement_behind_a_comment_keeps_lines_like_commands_of_sqlplus(comme
     assert texts(script, "oracle") == [query, block]
 
 
+@pytest.mark.parametrize(
+    "following",
+    [
+        "DESCRIBE TABLE v",
+        "(SELECT a FROM q)",
+        "WITH data AS (SELECT a FROM r) SELECT a FROM data",
+        "WITH cs (a) AS (SELECT a FROM r) SELECT a FROM cs",
+        "LIST TABLES",
+        "SIGNAL SQLSTATE '1'",
+        "EXPLAIN PLAN FOR SELECT a FROM s",
+    ],
+)
+def test_the_sign_of_db2_ends_a_statement_before_what_may_begin_one(following: str) -> None:
+    for first in ("CREATE VIEW v AS SELECT a FROM s", "COMMIT", "DELETE FROM o WHERE a = 5"):
+        assert texts(f"{first}@\n{following}@", "db2") == [first, following]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT a FROM s@\nWHERE a > 1",
+        "SELECT a FROM s@\nWITH UR",
+        "SELECT a FROM s@\nJOIN t@\nON s@.a = t@.a",
+        "INSERT INTO o@\n(a) SELECT a FROM s",
+        "UPDATE o@\nSET a = 1",
+    ],
+)
+def test_the_sign_of_db2_is_of_a_name_before_what_goes_on_with_a_statement(statement: str) -> None:
+    assert texts(f"{statement}@\nSELECT b FROM r@", "db2") == [statement, "SELECT b FROM r"]
+
+
 def test_a_label_before_a_block_is_part_of_it() -> None:
     block = "<<main>>\ndeclare\n x int;\nbegin\n insert into a select b from c;\nend"
     for label in ("<<main>>", "<< main >>"):

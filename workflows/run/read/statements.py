@@ -444,7 +444,7 @@ def step_row(step: RoutineStep, dialect: str, state: TaskState) -> Row:
     if step.problem:
         return {"skipped": step.problem}
     if step.calls:
-        return {"skipped": Outcome.CALL, **_call_row(step.calls)}
+        return {"skipped": Outcome.CALL, **_call_row(step.calls, dialect)}
     return {**_statement(step.text, dialect, state), **_NO_SESSION_CHANGE}
 
 
@@ -494,13 +494,13 @@ def _of_routine(reason: Outcome, text: str, dialect: str) -> Row:
     if reason is Outcome.ROUTINE_DEFINITION:
         return {"text": text}
     if reason is Outcome.CALL or (reason is Outcome.SELECT and _CALLS_ALONE.match(text)):
-        return _call_row(called_routine(text, dialect))
+        return _call_row(called_routine(text, dialect), dialect)
     return {}
 
 
-def _call_row(name: Sequence[str]) -> Row:
+def _call_row(name: Sequence[str], dialect: str) -> Row:
     """The routine that is called, where it has to be followed."""
-    return {"called": list(name)} if name and may_move_rows(name) else {}
+    return {"called": list(name)} if name and may_move_rows(name, dialect) else {}
 
 
 def _of_query(reason: Outcome, text: str, dialect: str, state: TaskState) -> Row:

@@ -12,6 +12,8 @@ _FILE_ENDS = keywords(
     " rejectmax exceptions null escape enclosed record trailing error abort direct auto trickle no stream store"
     " storage column ;"
 )
+_BEFORE_PATH = keywords("from local ,")
+"""All other texts are of options: a delimiter, a mark, a node."""
 _NOT_PLAIN = keywords("as filler format option")
 
 
@@ -37,7 +39,8 @@ def loaded_rows(code: Code) -> Iterator[Edit]:
         yield 0, len(code.text), f"INSERT INTO {target} SELECT {listed} FROM {name}"
         return
     until = code.find(from_, _FILE_ENDS)
-    paths = [code.between(n, n + 1) for n in code.outside(from_, until) if code.is_string(n)]
+    listed_at = (n for n in code.outside(from_, until) if code.word(n - 1) in _BEFORE_PATH and code.is_string(n))
+    paths = [code.between(n, n + 1) for n in listed_at]
     yield 0, len(code.text), f"COPY {target} FROM {', '.join(paths) or 'STDIN'}"
 
 

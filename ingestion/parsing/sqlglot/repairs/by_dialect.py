@@ -616,10 +616,15 @@ def _without_create_options(code: Code) -> str | None:
     return f"{before} {kind} {named} {code.between(start, tail)}"
 
 
+_BEFORE_STORAGE = keywords("engine order partition primary sample ttl settings populate")
+
+
 def _filled_table(code: Code, first: int, last: int) -> str:
     """The TO t of ClickHouse's CREATE MATERIALIZED VIEW v ON CLUSTER c TO t AS query, "" of others."""
-    fills = (n for n in code.outside(first, last) if code.word(n) == "to" and code.dialect.name == "clickhouse")
-    number = next(fills, None)
+    if code.dialect.name != "clickhouse":
+        return ""
+    head = takewhile(lambda n: code.word(n) not in _BEFORE_STORAGE, code.outside(first, last))
+    number = next((n for n in head if code.word(n) == "to"), None)  # later ones are of a TTL: TO DISK 'cold'
     return "" if number is None else f" {code.between(number, end_of_name(code, number + 1) + 1)}"
 
 

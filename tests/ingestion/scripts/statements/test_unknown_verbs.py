@@ -54,6 +54,7 @@ def test_statements_without_lineage_and_calls_are_read(text: str, dialect: str) 
         ("EXECUTE sp_addextendedproperty @name = N'd', @value = N'x', @level0type = N'SCHEMA'", "tsql", ()),
         ("EXEC sys.sp_addrolemember 'r', 'u'", "tsql", ()),
         ("IF 1 = 1 BEGIN EXEC sp_dboption 'd', 'x', 'true' END", "tsql", ()),
+        ("CALL sp_adduser(1)", "mysql", ("line 1: what CALL runs is not known",)),
         ("EXEC sp_start_job 'nightly'", "tsql", ("line 1: what EXEC runs is not known",)),
         ("CREATE OR REPLACE TASK d.k AS INSERT INTO t (a) SELECT a FROM s;\nEXECUTE TASK k", "snowflake", ()),
         ("ALTER TASK k RESUME;\nEXECUTE TASK k", "snowflake", ("line 2: what EXECUTE runs is not known",)),

@@ -20,6 +20,10 @@ from tests.support.lineage_lines import lines_of_flows
             [{"into lib.o", "from /a.csv", "* = /a.csv"}],
         ),
         ("COPY o FROM LOCAL STDIN DELIMITER ','", []),
+        *(
+            (f"COPY o FROM '/a.csv' {one}", [{"into o", "from /a.csv", "* = /a.csv"}])
+            for one in ("COLLECTIONOPEN '['", "TRIM '_'", "HEADER 'x'")
+        ),
         ("COPY o SOURCE KafkaSource(stream = 'x') DIRECT", []),
         ("COPY o FROM :path DELIMITER ','", []),
         (
