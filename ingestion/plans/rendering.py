@@ -15,7 +15,9 @@ from ingestion.analysis.symbolic import loads
 from ingestion.model.digests import digest
 from ingestion.model.lineage import (
     ColumnRef,
+    CreateMode,
     Flow,
+    FunctionBody,
     NameKind,
     Output,
     Problem,
@@ -83,6 +85,7 @@ def _target(target: Target) -> Json:
         by_name=target.by_name,
         temporary=target.temporary,
         view=target.view,
+        create_mode=_mode(target.create_mode),
     )
 
 
@@ -93,7 +96,22 @@ def _output(output: Output) -> Json:
         type=output.type,
         star=[] if output.star is None else [_star(output.star)],
         name_assumed=output.name_assumed,
+        body=[] if output.body is None else [_body(output.body)],
     )
+
+
+def _body(body: FunctionBody) -> Json:
+    uses: list[Json] = [
+        _without_defaults(
+            number=str(use.number),
+            name=use.name,
+            subtype=use.transformation.subtype.value,
+            masking=use.transformation.masking,
+            rows=use.rows,
+        )
+        for use in body.uses
+    ]
+    return _without_defaults(given=list(body.given), uses=uses, reads=body.reads)
 
 
 def _star(star: StarOutput) -> Json:
@@ -123,7 +141,13 @@ def _change(change: TableChange) -> Json:
         optional_columns=list(change.optional_columns),
         whole=change.whole,
         partition_columns=list(change.partition_columns),
+        create_mode=_mode(change.create_mode),
+        of_schema=change.of_schema,
     )
+
+
+def _mode(mode: CreateMode) -> str:
+    return "" if mode is CreateMode.NEW else mode.value
 
 
 def _problem(problem: Problem) -> Json:
