@@ -150,7 +150,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
     found = read_source_files(package, dialect, language)
     with RenderingProcess(limits) as process:
         configs = process.configure(found.scope, {key: one.text for key, one in found.files.items()})
-        all_files = found.files
+        files = len(found.files)
         found = _enabled_files(found, configs)
         configs = {key: configs[key] for key in found.files}
         scope = replace(found.scope, nodes=tuple(_node_with_key(one, configs) for one in found.files.values()))
@@ -170,7 +170,7 @@ def project_from_files(root: Path, dialect: str | None, limits: Limits) -> DbtPr
                 root, found, configs, source_keys, {**rendered, **without_type_branches(again, language)}
             )
         project = _with_partial(process, found, scope, replace(project, name=package.name), rendered)
-    notes = (*_notes(found, scope, len(all_files)), *_assumed_names(configs), *found.notes)
+    notes = (*_notes(found, scope, files), *_assumed_names(configs), *found.notes)
     return _without_ambiguous(replace(project, name=package.name, exposures=found.exposures, notes=notes), configs)
 
 

@@ -320,17 +320,13 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
         return put
     if key not in variables.declared or follows in (".", "("):
         return None
-    of_a_time = code.words(index - 2, 2) == ("as", "of")  # FOR SYSTEM_TIME AS OF, which takes no query
-    if code.word(index - 1) == "of" and not of_a_time:  # MEMBER OF a collection
+    if code.words(index - 2, 2) == ("as", "of"):  # FOR SYSTEM_TIME AS OF, which takes no query
+        query = value = None
+    elif code.word(index - 1) == "of":  # MEMBER OF a collection
         return f":{token.text}", index
-    if value is not None and not of_a_time:
+    if value is not None:
         return f"({value})", end
-    if (
-        query is not None
-        and not of_a_time
-        and key not in variables.values
-        and code.dialect.dollar_quotes is DollarQuotes.TAGGED
-    ):
+    if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
         return f"(SELECT {token.text} FROM ({query}) {token.text})", index  # the row as one value
     named = variables.placeholders.get(key, token.text.removeprefix("@"))
     return f"{'@' if token.text.startswith('@') else code.dialect.parameter_mark}{named}", index
