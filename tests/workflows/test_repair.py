@@ -19,6 +19,8 @@ from connectors.catalog.store.database import open_database
 from connectors.catalog.store.indexes import index_labels
 from connectors.catalog.store.schema import entities
 from ingestion.errors import ConfigError, StateLost, TargetDown
+from tests.behaviour.harness import Record
+from tests.support.batched_runs import batched_run
 from tests.support.http_client import Client
 from tests.support.made_catalog import MadeCatalog
 from tests.support.sample_catalog import fill
@@ -151,6 +153,30 @@ def test_edges_stand_after_a_repair_and_what_is_filed_again_is_not_counted_again
         tag_orders(one)
     assert projected(file) == projected(twin)
     assert sorted(row[1:3] for row in projected(file)[1])[-1] == (3, 3)
+
+
+def test_what_reads_a_table_is_counted_once_a_record_by_runs_and_repairs(tmp_path: Path) -> None:
+    """Also of what writes several tables, each of which is sent by itself, and of what writes one in each schema."""
+    both = "WITH w AS (INSERT INTO t2 SELECT x FROM public.a RETURNING x) INSERT INTO t1 SELECT x FROM public.a"
+    of_schema = "INSERT INTO t3 SELECT x, {} FROM public.a"
+    log = [Record(both, at=1000.0 + number) for number in range(3)]
+    log += [
+        Record(of_schema.format(number), at=2000.0 + number, schema=("public", "mart")[number % 2])
+        for number in range(4)
+    ]
+    found = batched_run(tmp_path, [log], 1)
+    assert len(found.catalog["edges"]) == 4
+    file = tmp_path / "catalog.db"
+    before = projected(file)
+    assert [row[1] for row in before[1] if row[1]] == [7]
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("update intervals set source = cast(x'ff' as text) where id = 1")
+
+    code, shown, errors = run("doctor", "--repair", "--catalog", file)
+
+    assert (code, errors) == (0, "")
+    assert f"{file}: repaired" in shown
+    assert projected(file) == before
 
 
 @pytest.mark.parametrize("kind", ["catalog", "state"])

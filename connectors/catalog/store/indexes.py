@@ -12,7 +12,7 @@ from heapq import nsmallest
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, text, union_all
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from connectors.catalog.store.rows import IDS, bind_ids, insert_new_rows, insert_rows, thousands_of
+from connectors.catalog.store.rows import IDS, bind_ids, ids_bound_as, insert_new_rows, insert_rows, thousands_of
 from connectors.catalog.store.schema import (
     contribution_jobs,
     contributions,
@@ -87,8 +87,20 @@ _USE_OF = select(entity_activity.c.entity_id, entity_activity.c.runs, entity_act
 )
 NAMES_OF = select(entities.c.id, entities.c.fqn).where(entities.c.id.in_(IDS))
 """The full names of entities, by their ids."""
+_STATEMENT = (contributions.c.from_id, contributions.c.kind, contributions.c.key)
 Statement = tuple[str, str, str]
 """The entity that is read, and the kind and key of what reads it."""
+_RUNS_OF_STATEMENTS = (
+    select(*_STATEMENT, func.count(records.c.digest.distinct()).label("runs"))
+    .select_from(contributions.join(records, records.c.contribution_id == contributions.c.id))
+    .group_by(*_STATEMENT)
+)
+_KEYS, _GIVEN = "keys", "given"
+_OTHERS_OF_STATEMENTS = select(contributions.c.id, *_STATEMENT).where(
+    contributions.c.from_id.in_(IDS),
+    contributions.c.key.in_(ids_bound_as(_KEYS)),
+    contributions.c.id.not_in(ids_bound_as(_GIVEN)),
+)
 
 
 # The index that names are searched by: each distinct name of a table or a column once, however many bear it.
@@ -246,12 +258,9 @@ def prepare_activity(connection: Connection) -> None:
     """Works out the activity in a store that was repaired."""
     if connection.scalar(select(meta.c.value).where(meta.c.key == ACTIVITY_FILLED)) is not None:
         return
-    subject = (contributions.c.from_id, contributions.c.kind, contributions.c.key)
-    joined = contributions.join(records, records.c.contribution_id == contributions.c.id)
-    counted = select(*subject, func.count().label("runs")).select_from(joined).group_by(contributions.c.id).subquery()
-    of_statement = select(counted.c.from_id, func.max(counted.c.runs).label("runs"))
+    counted = _RUNS_OF_STATEMENTS.subquery()
     besides = select(usage_records.c.entity_id, func.count()).group_by(usage_records.c.entity_id)
-    readings = union_all(of_statement.group_by(counted.c.from_id, counted.c.kind, counted.c.key), besides).subquery()
+    readings = union_all(select(counted.c.from_id, counted.c.runs), besides).subquery()
     totals = select(readings.c.from_id, func.sum(readings.c.runs)).group_by(readings.c.from_id)
     add_runs(connection, {row[0]: row[1] for row in connection.execute(totals)})
     is_open = func.max(intervals.c.end.is_(None))
@@ -264,15 +273,29 @@ def prepare_activity(connection: Connection) -> None:
     connection.execute(insert(meta).values(key=ACTIVITY_FILLED, value=1))
 
 
-def add_statement_runs(connection: Connection, counted: Iterable[tuple[Statement, int]]) -> None:
-    """Adds the new runs of statements, given once for each table that a statement writes."""
-    most: dict[Statement, int] = defaultdict(int)
-    for statement, runs in counted:
-        most[statement] = max(most[statement], runs)
-    news: dict[str, int] = defaultdict(int)
-    for (entity, _, _), runs in most.items():
-        news[entity] += runs
-    add_runs(connection, news)
+def statements_of_several(connection: Connection, given: Mapping[int, Statement]) -> dict[int, Statement]:
+    """Of contributions, by their numbers, those whose statements say something of several edges out of one entity.
+
+    With what else the store has of these statements: their edges may come in calls of their own.
+    """
+    numbers: dict[Statement, set[int]] = defaultdict(set)
+    for number, statement in given.items():
+        numbers[statement].add(number)
+    ids, keys = {statement[0] for statement in numbers}, {statement[2] for statement in numbers}
+    bound = bind_ids(sorted(ids)) | bind_ids(sorted(keys), _KEYS) | bind_ids(sorted(given), _GIVEN)
+    for number, *subject in connection.execute(_OTHERS_OF_STATEMENTS, bound).all():
+        if (statement := (subject[0], subject[1], subject[2])) in numbers:
+            numbers[statement].add(number)
+    return {number: statement for statement, some in numbers.items() if len(some) > 1 for number in some}
+
+
+def runs_of(connection: Connection, identifiers: Collection[int]) -> Counter[Statement]:
+    """In how many records the statements of these contributions are, each once however many tables are written."""
+    if not identifiers:
+        return Counter()
+    counted = _RUNS_OF_STATEMENTS.where(contributions.c.id.in_(IDS))
+    rows = connection.execute(counted, bind_ids(sorted(identifiers))).all()
+    return Counter({(row[0], row[1], row[2]): row[3] for row in rows})
 
 
 def add_runs(connection: Connection, news: Mapping[str, int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, select
 
 from connectors.catalog.store.database import dumps
-from connectors.catalog.store.indexes import JOBS_OF, add_statement_runs
+from connectors.catalog.store.indexes import JOBS_OF, add_runs, runs_of, statements_of_several
 from connectors.catalog.store.lineage.rewritten import file_slots, versions_beside
 from connectors.catalog.store.rows import IDS, bind_ids, insert_new_rows, insert_rows, thousands_of
 from connectors.catalog.store.schema import (
@@ -136,10 +136,7 @@ def file(connection: Connection, batch: str, given: Sequence[ContributionRow], s
     identities = _contribution_ids(connection, given)
     numbered = [(identities[one.identity], one) for one in given]
     known_versions = _version_ids(connection, numbered)
-    counts = _count_records(connection, numbered)
-    add_statement_runs(
-        connection, (((one.from_id, one.kind, one.key), counts.get(number, 0)) for number, one in numbered)
-    )
+    counts = _file_records(connection, numbered)
     newly_run = _file_jobs(connection, numbered)
     seen = _spans(connection, {version for version, _ in known_versions})
     rows: dict[tuple[int, int, int], int] = defaultdict(int)
@@ -210,16 +207,24 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
     return found
 
 
-def _count_records(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> dict[int, int]:
-    """How many records each contribution was not known to be in; they are known from now on."""
+def _file_records(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> dict[int, int]:
+    """How many records each contribution was not known to be in; they are known from now on, and counted as runs."""
     rows = [(identifier, digest) for identifier, one in numbered for digest in one.records or ()]
     if not rows:
         return {}
-    concerned = {identifier for identifier, _ in rows}
-    before = _counts(connection, concerned)
+    concerned = {identifier: (one.from_id, one.kind, one.key) for identifier, one in numbered if one.records}
+    several = statements_of_several(connection, concerned)
+    before, runs = _counts(connection, concerned), runs_of(connection, several)
     insert_new_rows(connection, records, ("contribution_id", "digest"), rows)
-    after = _counts(connection, concerned)
-    return {identifier: after[identifier] - before.get(identifier, 0) for identifier in concerned}
+    after, new_runs = _counts(connection, concerned), runs_of(connection, several)
+    new_runs.subtract(runs)
+    new = {identifier: after[identifier] - before.get(identifier, 0) for identifier in concerned}
+    new_runs.update({statement: new[one] for one, statement in concerned.items() if one not in several})
+    news: Counter[str] = Counter()
+    for (entity, _, _), number in new_runs.items():
+        news[entity] += number
+    add_runs(connection, news)
+    return new
 
 
 def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> set[int]:

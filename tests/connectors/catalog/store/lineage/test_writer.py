@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from connectors.catalog.contract import bulk_models
 from connectors.catalog.picture import cards
@@ -20,11 +21,12 @@ from connectors.catalog.store import rows
 from connectors.catalog.store.database import Database, open_database
 from connectors.catalog.store.entities.entities import entity_id, get_id
 from connectors.catalog.store.entities.registration import put_one
+from connectors.catalog.store.indexes import ACTIVITY_FILLED, prepare_activity
 from connectors.catalog.store.lineage import bulk_lineage, name_changes
 from connectors.catalog.store.lineage.window import window
 from connectors.catalog.store.lineage.writer import project
 from connectors.catalog.store.rows import holder_number
-from connectors.catalog.store.schema import entity_activity, intervals, versions
+from connectors.catalog.store.schema import entity_activity, intervals, meta, versions
 
 SCHEMAS = {"a": "p", "b": "p", "v": "q", "w": "q"}
 TABLES = tuple(SCHEMAS)
@@ -197,6 +199,37 @@ def test_how_many_read_an_entity_is_counted_along_with_what_ends_and_moves(story
                 counted = select(intervals.c.from_id, number).where(intervals.c.end.is_(None))
                 by_source = counted.group_by(intervals.c.from_id)
                 assert sorted(connection.execute(known)) == sorted(connection.execute(by_source))
+
+
+@settings(max_examples=25)
+@given(st.lists(edges(), min_size=1, max_size=8), st.integers(1, 8), st.randoms(use_true_random=False))
+def test_a_statement_of_a_record_is_one_run_of_what_it_reads_however_its_edges_come(
+    given_edges: list[Any], size: int, chance: random.Random
+) -> None:
+    """In calls of any size, in any order, some of them again: what it writes, and in how many tables, is no matter."""
+    statements = {
+        (edge["fromEntity"]["id"], *edge["contribution"]["producer"].values(), record)
+        for edge in given_edges
+        for record in edge["contribution"]["records"]
+    }
+    expected = {one: count for one, count in Counter(statement[0] for statement in statements).items() if count}
+    sent = [*given_edges, *chance.sample(given_edges, k=chance.randint(0, len(given_edges)))]
+    chance.shuffle(sent)
+    with store() as database:
+        for number in range(0, len(sent), size):
+            apply_request(database, {"batchId": f"b{number}", "edges": sent[number : number + size]})
+        assert runs_of_entities(database) == expected
+        with database.write() as connection:
+            connection.execute(delete(entity_activity))
+            connection.execute(delete(meta).where(meta.c.key == ACTIVITY_FILLED))
+            prepare_activity(connection)
+        assert runs_of_entities(database) == expected
+
+
+def runs_of_entities(database: Database) -> dict[str, int]:
+    known = select(entity_activity.c.entity_id, entity_activity.c.runs).where(entity_activity.c.runs > 0)
+    with database.read() as connection:
+        return {row[0]: row[1] for row in connection.execute(known)}
 
 
 @settings(max_examples=15)
