@@ -93,6 +93,13 @@ CONFLICTS: list[Case] = [
         "crew.gross>h.pay",
     ),
     ("tsql", "UPDATE q SET pay = q.more FROM (SELECT pay, more FROM dbo.crew) q", {}, "dbo.crew.more>dbo.crew.pay"),
+    ("tsql", "UPDATE #1 SET pay = h.pay FROM dbo.h h WHERE h.no = #1.no", {}, "dbo.h.pay>#1.pay"),
+    (
+        "tsql",
+        "MERGE ##2024Pay p USING #1 h ON h.no = p.no WHEN MATCHED THEN UPDATE SET p.pay = h.gross;",
+        {},
+        "#1.gross>##2024pay.pay",
+    ),
     (
         "tsql",
         "UPDATE q SET pay = h.pay FROM (SELECT no, pay FROM dbo.crew WHERE no > 1) AS q JOIN dbo.h h ON h.no = q.no",

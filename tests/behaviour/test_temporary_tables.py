@@ -27,6 +27,18 @@ def test_a_name_that_two_sessions_use_gives_two_edges_and_not_four(shop: Opened)
     assert set(outcome.edges) == {("public.src1", "public.tgt1"), ("public.src2", "public.tgt2")}
 
 
+def test_a_name_may_begin_with_a_number(shop: Opened) -> None:
+    outcome = shop(TABLES, dialect="tsql").run(
+        "select a, null as b into #1 from src1",
+        "update #1 set b = src2.b from src2",
+        "insert into tgt1 (a, b) select #1.a, #1.b from #1",
+        "delete from #1 where a in (select a from src2)",
+        "drop table #1",
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.b", "tgt1.b")}
+    assert not any(status == "dead" for status, _ in outcome.outcomes)
+
+
 def test_columns_and_text_are_carried_through(shop: Opened) -> None:
     outcome = shop(TABLES).run(*two_sessions())
     assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.a", "tgt2.a")}

@@ -14,6 +14,7 @@ from sqlglot.tokenizer_core import TokenType
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import BEFORE_RELATIONS, TABLE_HINTS
+from ingestion.dialects.lexing import WORD
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _PHRASES = keywords("named title format casespecific cs uppercase compress")
@@ -484,7 +485,15 @@ def _graph_table(code: Code) -> Iterator[Edit]:
         yield code.edit(last - 1, last)
 
 
+def _numbered_names(code: Code) -> Iterator[Edit]:
+    """T-SQL: in brackets the name of a temporary table whose number sqlglot would read for itself: #1, ##2024_load."""
+    for number, token in enumerate(code.tokens):
+        if token.kind == WORD and token.text[0] == "#" and token.text.lstrip("#")[:1].isdigit():
+            yield code.edit(number, number, f"[{token.text}]")
+
+
 _TRANSACT = (
+    _numbered_names,
     _xml_namespaces,
     _system_functions,
     _table_hints,

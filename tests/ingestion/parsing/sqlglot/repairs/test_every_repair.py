@@ -50,6 +50,7 @@ EXAMPLES = {
     "_nested_table": "INSERT INTO o (a) SELECT x.a FROM THE (SELECT n FROM s) x",
     "_next_values": "INSERT INTO o (no, a) SELECT NEXT VALUE FOR d.numbers, NEXT VALUE FOR n - s.a FROM s",
     "_normalized_rows": "INSERT INTO o (a, b) SELECT NORMALIZE no, span FROM s",
+    "_numbered_names": "INSERT INTO t (v) SELECT #7.v FROM #7",
     "_numbered_ranges": "INSERT INTO t (v) SELECT RANGE_N(d BETWEEN 1, 5 AND 20, NO RANGE) FROM s",
     "_objects_of_stores": "INSERT INTO t SELECT * FROM (LOCATION = '/s3/b') AS d",
     "_oracle_merge": "MERGE INTO t USING s ON (t.k = s.k) WHEN MATCHED THEN UPDATE SET t.a = s.a DELETE WHERE t.b = 1",
