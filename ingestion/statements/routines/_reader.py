@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
-from ingestion.dialects.lexing import WORD
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines.steps import (
     RoutineStep,
@@ -120,9 +119,11 @@ def _assign(code: Code, name: str, value: tuple[int, int], variables: Variables)
     _set_expression(code, name, value, variables)
 
 
-def _set_expression(code: Code, name: str, value: tuple[int, int], variables: Variables) -> None:
+def _set_expression(
+    code: Code, name: str, value: tuple[int, int], variables: Variables, text: str | None = None
+) -> None:
     """A variable takes what is no query: perhaps a constant text, perhaps made of others that queries filled."""
-    variables.set_constant(name, constant(code, *value))
+    variables.set_constant(name, constant(code, *value) if text is None else text)
     made_of = with_parameters(code, *value, variables)
     if made_of != code.between(*value) and _READS_QUERY.search(made_of):
         variables.fill(name, f"SELECT {made_of}")
@@ -369,7 +370,7 @@ class _TransactReader:
         if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
             self.variables.fill(name, with_parameters(self.code, first + 1, last - 1, self.variables))
         else:
-            _set_expression(self.code, name, (first, last), self.variables)
+            _set_expression(self.code, name, (first, last), self.variables, self._text(first, last))
 
     def _assigns(self, first: int, last: int) -> bool:
         return (
@@ -384,41 +385,54 @@ class _TransactReader:
         rest = with_parameters(self.code, until, last, self.variables) if until < last else ""
         for begin, end in self.code.items(_first_selected(self.code, first), until):
             name = self.code.tokens[begin].text
-            if self.code.word(begin + 1) != "=" or not rest:
-                self.variables.declare(name)
+            assigned = self.code.word(begin + 1) == "="
+            self.variables.set_constant(name, self._text(begin + 2, end) if assigned and not rest else None)
+            if not assigned or not rest:
                 continue
             self.variables.fill(name, f"SELECT {self.code.between(begin + 2, end)} {rest}")
 
     def _fetch(self, first: int, last: int) -> None:
         into = self.code.find(first, _INTO, last)
         query = self.variables.query_of(self.code.tokens[into - 1].text) if into < last else None
+        names = [self.code.tokens[begin].text for begin, _end in self.code.items(into + 1, last)]
+        for name in names:
+            self.variables.set_constant(name, None)
         if query is None:
             return
-        names = [self.code.tokens[begin].text for begin, _end in self.code.items(into + 1, last)]
         for name, value in column_queries(query, names, self.code).items():
             self.variables.fill(name, value)
 
     def _execute(self, first: int, last: int) -> None:
+        for index in range(first, last):
+            if self.code.word(index + 1) in ("out", "output"):
+                self.variables.set_constant(self.code.word(index), None)
         called = routine_called_at(self.code, first)
         if called:
             self.steps.append(RoutineStep(calls=called))
             return
-        tokens = [
-            index for index in range(first + 1, last) if self.code.tokens[index].kind != WORD or index > first + 1
-        ]
-        start = next((index for index in tokens if self.code.word(index) not in ("(",)), last)
+        start = first + 1 + 2 * (self.code.word(first + 2) == "=")  # EXEC @result = sp_executesql @text
+        start = self.code.dotted_name(start)[1] if not self.code.word(start).startswith(("@", "(")) else start
+        while self.code.word(start) == "(":
+            start += 1
+        start += 2 * (self.code.word(start + 1) == "=")  # sp_executesql @stmt = @text
         stop = next((index for index in range(start, last) if self.code.word(index) in (",", ")")), last)
-        text = constant(self.code, start, stop)
-        if text is None:
-            text = self._text_of_variable(first, last)
+        text = self._text(start, stop)
         if text is None:
             self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         else:
             self.steps += _transact_body(Code.of(text, self.code.dialect), Variables())[0]
 
-    def _text_of_variable(self, first: int, last: int) -> str | None:
-        named = [self.code.tokens[p].text for p in range(first, last) if self.code.word(p).startswith("@")]
-        return self.variables.text_of(named[0]) if len(named) == 1 or (named and last - first < 8) else None
+    def _text(self, first: int, last: int) -> str | None:
+        """What constant texts, and variables that have one, make joined by +; None where a part of it is not known."""
+        texts: list[str] = []
+        for index in range(first, last):
+            word = self.code.word(index)
+            part = self.variables.text_of(word) if word.startswith("@") else constant(self.code, index, index + 1)
+            if part is not None:
+                texts.append(part)
+            elif word not in ("+", "n"):
+                return None
+        return "".join(texts) if texts else None
 
 
 # Bodies whose statements end with semicolons: a walk through declarations, control flow and statements.

@@ -225,9 +225,11 @@ class Variables:
             self.queries.setdefault(name.casefold(), query)
 
     def set_constant(self, name: str, text: str | None) -> None:
-        """A variable takes a text; None where that is not constant."""
+        """A variable takes a text; None where that is not constant. An empty one is only what others come to."""
         key = name.casefold()
         self.declared.add(key)
+        if text == "":
+            return
         self.texts[key] = None if key in self.texts and self.texts[key] != text else text
 
     def text_of(self, name: str) -> str | None:

@@ -248,6 +248,45 @@ def test_constant_dynamic_sql_of_t_sql_is_followed() -> None:
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "EXEC sp_executesql @text, N'@since date', @since = '2026-01-01'",
+        "EXEC sp_executesql @stmt = @text, @params = N'@since date', @since = '2026-01-01'",
+        "EXEC @result = sp_executesql @text",
+        "EXEC sys.sp_executesql @text",
+        "EXEC [sp_executesql] N'insert into kept select b from raw'",
+        "EXEC ((@text))",
+        "EXEC ('insert into ' + @table + ' select b from raw')",
+        "EXEC (@first + N' select b' + ' from raw')",
+        "SET @empty = 'insert into ' + @table + ' select b from raw' EXEC (@empty)",
+        "SELECT @empty = N'insert into kept select b from raw' EXEC (@empty)",
+    ],
+)
+def test_a_text_of_t_sql_that_constants_make_is_followed_whole(body: str) -> None:
+    declared = """DECLARE @text nvarchar(max) = N'insert into kept select b from raw',
+        @table sysname = 'kept', @first varchar(99) = 'insert into kept', @empty nvarchar(max) = N''"""
+    assert [step.text for step in block_steps(f"BEGIN {declared} {body} END", "tsql")] == [
+        "insert into kept select b from raw"
+    ]
+
+
+@pytest.mark.parametrize(
+    "filled",
+    [
+        "SELECT @table = name FROM settings",
+        "FETCH NEXT FROM names INTO @table",
+        "EXEC dbo.find_name @table OUTPUT",
+        "SET @table = dbo.current_name()",
+        "SET @table += '_old'",
+        "IF @weekly = 1 SET @table = 'weekly'",
+    ],
+)
+def test_a_text_of_t_sql_that_something_else_fills_is_told_and_not_guessed(filled: str) -> None:
+    body = f"DECLARE @table sysname = 'daily' {filled} EXEC ('insert into ' + @table + ' select b from raw')"
+    assert block_steps(f"BEGIN {body} END", "tsql")[-1] == RoutineStep(problem=Outcome.DYNAMIC_SQL)
+
+
+@pytest.mark.parametrize(
     ("dialect", "body"),
     [
         ("postgres", "EXECUTE 'INSERT INTO ' || v || ' SELECT 1';"),
