@@ -72,6 +72,13 @@ class Unparsable(RecordError):
         self.column = column
 
 
+class NoTable(Unparsable):
+    """What the statement writes is no table that is known: a parser that knows less would take its name for one's."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, message)
+
+
 class Templated(RecordError):
     """A template was left in the text that nobody filled in: give the text that the database was sent."""
 

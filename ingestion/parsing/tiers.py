@@ -125,6 +125,8 @@ def parse_chunk(requests: Sequence[ParseRequest], sandbox: Sandbox, parser: Pars
             else:
                 failed = Attempt(tier, answer.reason, answer.seconds, answer.detail, answer.line, answer.column)
                 attempts[index] = (*tried, failed)
+                if answer.final:
+                    outcomes[index] = _dead(requests[index], attempts[index])
     found = [outcomes.get(index) or _dead(request, attempts[index]) for index, request in enumerate(requests)]
     return [replace(one, other=others[index]) if others.get(index) else one for index, one in enumerate(found)]
 

@@ -25,7 +25,7 @@ from ingestion.analysis.analyzer import analyze, lineage_with_names
 from ingestion.analysis.symbolic import Symbolic, dumps, lineage_bytes
 from ingestion.dialects.lexing import ill_formed
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_names
-from ingestion.errors import ParseCrash, RecordError, Templated, Unparsable
+from ingestion.errors import NoTable, ParseCrash, RecordError, Templated, Unparsable
 from ingestion.model.isolation import line_of_error
 from ingestion.parsing.sandbox.protocol import (
     HEADER,
@@ -233,7 +233,8 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
     if isinstance(failure, RecursionError):
         reason = Unparsable.code
     line, column = (failure.line, failure.column) if isinstance(failure, Unparsable) else (0, 0)
-    return ParseReply(None, reason, time.perf_counter() - begun, detail, line, column)
+    seconds, final = time.perf_counter() - begun, isinstance(failure, NoTable)
+    return ParseReply(None, reason, seconds, detail, line, column, final)
 
 
 def _portable(symbolic: Symbolic, *, names: bool) -> bytes:

@@ -54,6 +54,7 @@ class ParseReply:
 
     `detail` places an error in the code (`KeyError at tier.py:120`), or is what the parser says of the text,
     without a word of it but keywords; `line` and `column` (from 1, 0 if unknown) are where in the text it stopped.
+    `final`: another parser would read the statement, and wrongly.
     """
 
     symbolic: bytes | None
@@ -62,6 +63,7 @@ class ParseReply:
     detail: str = ""
     line: int = 0
     column: int = 0
+    final: bool = False
 
 
 def frame(message: object) -> bytes:

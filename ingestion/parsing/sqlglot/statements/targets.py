@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ingestion.analysis.form import CommonTable, Projection, Query, RelationSource, Select, Slot, Star
 from ingestion.analysis.roles import GROUP_BY
-from ingestion.errors import Unparsable
-from ingestion.model.lineage import TableName, Target, WriteMode
+from ingestion.errors import NoTable
+from ingestion.model.lineage import NameKind, TableName, Target, WriteMode
 
 _Items = tuple[CommonTable, ...]
 
@@ -19,7 +19,7 @@ def table_behind(target: Target, items: _Items) -> Target:
     T-SQL changes a table through an item of WITH. Oracle's and Db2's query in place of a table, `MERGE INTO (SELECT …)
     c`, comes as such an item. Of several tables that it joins it is the one that the columns are of.
 
-    Raises Unparsable where they are not seen to be columns of one table: an item's name is no table's, and would be
+    Raises NoTable where they are not seen to be columns of one table: an item's name is no table's, and would be
     published.
     """
     name, columns = target.name, target.columns
@@ -38,18 +38,53 @@ def table_behind(target: Target, items: _Items) -> Target:
 def queries_in_from(target: TableName, relations: Iterable[RelationSource]) -> _Items:
     """UPDATE (SELECT …) x, T-SQL's UPDATE x … FROM s JOIN (SELECT …) x (p, q): what x stands for, as an item of WITH.
 
-    Raises Unparsable where x is what a function gives.
+    Raises NoTable where x is what a function or a pivot gives.
     """
-    named = [one for one in relations if one.written and target.parts == (one.alias,)]
-    named = [one for one in named if not isinstance(one.source, TableName)]
+    named = [one for one in relations if one.written and table_of(one) is None and is_called(one, target)]
     items = [CommonTable(one.alias, one.columns, one.source) for one in named if isinstance(one.source, Query)]
     if len(items) < len(named) or any(one.pivots for one in named):
         raise _unknown_target()
     return tuple(items)
 
 
-def _unknown_target() -> Unparsable:
-    return Unparsable("the target of the statement is a query, and no table is known that it stands for")
+def table_of(relation: RelationSource) -> TableName | None:
+    """The table that a relation is; None where it is a query, what a function gives, or what is pivoted of a table."""
+    return relation.source if isinstance(relation.source, TableName) and not relation.pivots else None
+
+
+def changed_table(relation: RelationSource) -> TableName | None:
+    """The table that a relation is, which the statement names by its alias.
+
+    Raises NoTable of a file: T-SQL's `UPDATE x SET … FROM OPENROWSET(BULK …) AS x` changes none.
+    """
+    table = table_of(relation)
+    if table is not None and table.kind is NameKind.PATH:
+        raise _unknown_target()
+    return table
+
+
+def refuse_rows_of_query(relation: RelationSource) -> None:
+    """Raises NoTable where a relation is none that the statement can change: MySQL's `UPDATE t, (SELECT …) x SET x.a`.
+
+    What T-SQL changes through it is looked for behind it.
+    """
+    if not relation.written and table_of(relation) is None:
+        raise _unknown_target()
+
+
+def refuse_items(names: Iterable[TableName], items: _Items) -> None:
+    """Raises NoTable where one of the names is an item's: MySQL's `WITH c AS (…) UPDATE t JOIN c SET c.a = t.b`."""
+    if any(_number(items, name) is not None for name in names):
+        raise _unknown_target()
+
+
+def is_called(relation: RelationSource, name: TableName) -> bool:
+    """Whether a bare name is what the relation goes by."""
+    return name.parts == (relation_name(relation),)
+
+
+def _unknown_target() -> NoTable:
+    return NoTable("the target of the statement is a query, and no table is known that it stands for")
 
 
 def _number(items: _Items, name: TableName) -> int | None:
@@ -121,9 +156,10 @@ def _parts(item: Projection) -> tuple[str, ...]:
 
 
 def relation_name(relation: RelationSource) -> str:
-    """What columns of a relation are qualified with: its alias, or the last part of its table's name."""
+    """What columns of a relation are qualified with: its alias, that of its pivots, or the last part of its table's name."""
     source = relation.source
-    return relation.alias or (source.table if isinstance(source, TableName) else "")
+    pivoted = relation.pivots[-1].alias if relation.pivots else ""
+    return pivoted or relation.alias or (source.table if isinstance(source, TableName) else "")
 
 
 def _columns(items: _Items, relation: RelationSource) -> tuple[str, ...] | None:
@@ -152,7 +188,7 @@ def _table(items: _Items, source: object) -> TableName | None:
 def _listed_columns(items: _Items, source: object, listed: tuple[str, ...] = ()) -> tuple[str, ...] | None:
     """The columns of an item in their order; None where it has all of one table, whatever they are.
 
-    Raises Unparsable where it has those and others.
+    Raises NoTable where it has those and others.
     """
     if isinstance(source, TableName):
         number = _number(items, source)

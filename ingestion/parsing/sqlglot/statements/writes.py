@@ -41,7 +41,16 @@ from ingestion.parsing.sqlglot.queries.table_functions import remote_target
 from ingestion.parsing.sqlglot.queries.translator import QueryTranslator
 from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION
 from ingestion.parsing.sqlglot.statements.definitions import create_mode, is_temporary
-from ingestion.parsing.sqlglot.statements.targets import queries_in_from, relation_name, table_behind
+from ingestion.parsing.sqlglot.statements.targets import (
+    changed_table,
+    is_called,
+    queries_in_from,
+    refuse_items,
+    refuse_rows_of_query,
+    relation_name,
+    table_behind,
+    table_of,
+)
 
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
 _LONGEST_VALUE = 1_000
@@ -206,6 +215,8 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     ):
         owner = _owner(queries, assigned, relations, target)
         by_owner.setdefault(owner, []).append(projection)
+    if not queries.names.dialect.writes_through_with:
+        refuse_items(by_owner.keys() - {target}, common_tables)
     for owner, projections in (by_owner or {target: []}).items():
         own = _with_written(relations, owner)
         changed = Target(owner, WriteMode.UPDATE, tuple(projection.name for projection in projections), by_name=False)
@@ -262,11 +273,12 @@ def _changed_relation(
     first = relations[0]
     if isinstance(first.source, TableName) and len(first.source.parts) == 1 and not first.alias:
         for number, other in enumerate(others):
-            is_table = isinstance(other.source, TableName)
-            if relation_name(other) == first.source.table and (is_table or queries.names.dialect.writes_through_with):
+            if relation_name(other) != first.source.table:
+                continue
+            table = changed_table(other)
+            if table is not None or queries.names.dialect.writes_through_with:
                 others[number] = replace(other, written=True)
-                target = other.source if isinstance(other.source, TableName) else first.source
-                return others + relations[1:], target
+                return others + relations[1:], table or first.source
     tables = [one.source for one in relations if isinstance(one.source, TableName)]
     if not isinstance(first.source, TableName) and len(tables) == 1:  # MySQL: UPDATE (SELECT …) x JOIN t SET a = x.b
         return relations + others, tables[0]
@@ -280,8 +292,8 @@ def _with_written(relations: Iterable[RelationSource], target: TableName) -> tup
     return tuple(
         replace(
             relation,
-            written=relation.source == target
-            or (relation.written and not isinstance(relation.source, TableName) and target.parts == (relation.alias,)),
+            written=table_of(relation) == target
+            or (relation.written and table_of(relation) is None and is_called(relation, target)),
         )
         for relation in relations
     )
@@ -292,8 +304,9 @@ def _owner(queries: QueryTranslator, node: exp.Expr, relations: list[RelationSou
     qualifier = queries.names.column_parts(node)[:-1] if type(node) is exp.Column else ()
     if len(qualifier) == 1:
         for relation in relations:
-            if relation.alias == qualifier[0] and isinstance(relation.source, TableName):
-                return relation.source
+            if relation_name(relation) == qualifier[0] and (relation.alias or relation.pivots):
+                refuse_rows_of_query(relation)
+                return table_of(relation) or target
     if qualifier:
         for relation in relations:
             source = relation.source
@@ -318,6 +331,8 @@ def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     else:
         relations = [_mark_written(queries, named, relation) for relation in relations + others]
         targets = [_named_target(name, relations) for name in named]
+        if not queries.names.dialect.writes_through_with:
+            refuse_items(targets, common_tables)
     for target in dict.fromkeys(targets):
         own = _with_written(relations, target)
         items = _items_changed(queries, common_tables) + queries_in_from(target, own)
@@ -330,14 +345,15 @@ def delete_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
 
 def _mark_written(queries: QueryTranslator, named: list[TableName], relation: RelationSource) -> RelationSource:
     """The relation, written where it is the query that T-SQL's `DELETE x FROM s JOIN (SELECT …) x` names."""
-    is_query = queries.names.dialect.writes_through_with and not isinstance(relation.source, TableName)
-    return replace(relation, written=is_query and any(name.parts == (relation.alias,) for name in named))
+    is_query = queries.names.dialect.writes_through_with and table_of(relation) is None
+    return replace(relation, written=is_query and any(is_called(relation, name) for name in named))
 
 
 def _named_target(name: TableName, relations: list[RelationSource]) -> TableName:
     for relation in relations:
-        if isinstance(relation.source, TableName) and name.parts == (relation.alias,):
-            return relation.source
+        if (relation.alias or relation.pivots) and is_called(relation, name):
+            refuse_rows_of_query(relation)
+            return changed_table(relation) or name
     return name
 
 
