@@ -298,8 +298,8 @@ FILE_READERS = keywords(
 """Table functions that read the path in their first text."""
 ON_OTHER_MACHINES = keywords("CLUSTER CLUSTERALLREPLICAS REMOTE REMOTESECURE")
 """Functions that read or write a table on other machines: (where, db.table | db, table, …)."""
-REMOTE_QUERIES = keywords("OPENQUERY OPENROWSET")
-"""T-SQL's functions of a text that another server runs."""
+REMOTE_QUERIES = keywords("OPENDATASOURCE OPENQUERY OPENROWSET")
+"""T-SQL's functions of what another server has: of a text that it runs, or of a table that is named behind it."""
 REFERENCES_TO_ROWS = keywords("MAKE_REF")
 """Oracle's functions of (view, key, …), whose first argument names a relation."""
 TYPE_FIRST_IN_DIALECT: dict[str, frozenset[str]] = dict.fromkeys(("fabric", "tsql"), keywords("IDENTITY"))

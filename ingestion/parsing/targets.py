@@ -93,6 +93,8 @@ def _insert(code: Code, position: int) -> TargetAt:
         position = code.after(position + 1)
     if code.word(position) == "(" and code.word(position + 1) not in (*QUERY_STARTS, "("):
         columns = _columns(code, position)
+        if _has_options(code, position):
+            raise Unparsable("INSERT goes to something else than one table")
         position = code.after(position)
     by_name = (code.word(position), code.word(position + 1)) == ("by", "name")
     target = Target(table_name(named.parts, code.dialect), mode, columns, by_name)
@@ -182,6 +184,11 @@ def _columns(code: Code, opens: int) -> tuple[str, ...] | None:
             return None
         names.append(code.column(first))
     return tuple(names) or None
+
+
+def _has_options(code: Code, opens: int) -> bool:
+    """Whether what stands in brackets are no columns but a function's arguments: k => 'v'."""
+    return any(code.word(position) in ("=", "=>") for position in range(opens, code.closing(opens)))
 
 
 def _fixed_columns(code: Code, opens: int) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import CHANGES
+from ingestion.dialects.keywords import CHANGES, QUERY_STARTS
+from ingestion.errors import NoTable
 from ingestion.parsing.sqlglot.repairs._servers import has_phrases
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
@@ -34,6 +35,7 @@ _CHANGE_COLUMNS = {
     "version": ("VERSION", "CONTEXT"),
 }
 _ROUTINES = keywords("function procedure")
+_BEHIND_SET = keywords("where from returning")
 _BLOCKS = keywords("begin case if loop")
 _RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
@@ -620,10 +622,82 @@ def _rows_of_changes(code: Code) -> Iterator[Edit]:
             return
 
 
+def _included_columns(code: Code) -> Iterator[Edit]:
+    """Db2: without the columns that only who reads the changed rows sees, as the table has none of them.
+
+    `INSERT INTO t (a) INCLUDE (x INT) SELECT b, c FROM s` fills a with b, and x is c;
+    `UPDATE t INCLUDE (x INT) SET a = b, x = a` sets a.
+    """
+    for number in range(2, len(code) - 4):
+        if not code.stands(number, "include", "(") or not (code.is_name(number + 2) and code.is_name(number + 3)):
+            continue
+        closing = code.closing(number + 1)
+        verb = next((n for n in range(number - 1, -1, -1) if code.word(n) in CHANGES), 0)
+        end = next((n for n in code.outside(verb) if code.word(n) == "returning"), _end_of_change(code, verb))
+        included = tuple(code.name(first) for first, _ in code.items(number + 2, closing))
+        if code.stands(end, "returning", "*"):
+            unknown = "".join(f", NULL AS {code.between(n, n + 1)}" for n, _ in code.items(number + 2, closing))
+            yield code.end_of(end + 1), code.end_of(end + 1), unknown
+        if code.word(verb) == "insert":
+            yield from _inserted_without(code, range(number, closing), end, included)
+        elif code.word(verb) != "merge":
+            yield code.edit(number, closing)
+            yield from _assigned_without(code, range(closing + 1, end), included)
+        else:
+            raise NoTable("columns are included in the rows of a MERGE")
+        return
+
+
+def _end_of_change(code: Code, verb: int) -> int:
+    """Behind the last token of a statement that may stand in brackets."""
+    around = (n for n in range(verb - 1, -1, -1) if code.word(n) == "(" and code.closing(n) > verb)
+    opening = next(around, None)
+    return len(code) - (code.word(len(code) - 1) == ";") if opening is None else code.closing(opening)
+
+
+def _inserted_without(code: Code, clause: range, end: int, included: tuple[str, ...]) -> Iterator[Edit]:
+    """The query of an INSERT without the values of the included columns: those that the list names, or its last."""
+    before, behind = code.opening(clause.start - 1), clause.stop + 1
+    start = behind
+    listed = range(before, clause.start - 1) if before else range(0)
+    if code.word(behind) == "(" and code.word(behind + 1) not in QUERY_STARTS:
+        start, listed = code.closing(behind) + 1, range(behind, code.closing(behind))
+    items = [(code.name(first), code.between(first, last)) for first, last in code.items(listed.start + 1, listed.stop)]
+    kept = ", ".join(text for name, text in items if name not in included)
+    if listed:
+        named = {name for name, _ in items}
+        defined = code.items(clause.start + 2, clause.stop)
+        rest = (code.between(first, first + 1) for first, _ in defined if code.name(first) not in named)
+        names = ", ".join([*(text for _, text in items), *rest])
+        first = min(clause.start, listed.start)
+        yield code.start_of(first), code.start_of(start), f"({kept}) SELECT {kept} FROM ("
+        yield code.end_of(end - 1), code.end_of(end - 1), f") AS included ({names})"
+        return
+    yield code.edit(clause.start, clause.stop)
+    from_ = next((n for n in code.outside(start, end) if code.word(n) == "from"), end)
+    values = list(code.items(start + 1, from_))
+    if code.word(start) in ("select", "sel") and len(values) > len(included):
+        yield code.edit(values[-len(included)][0] - 1, from_ - 1)
+
+
+def _assigned_without(code: Code, clauses: range, included: tuple[str, ...]) -> Iterator[Edit]:
+    """SET without what it gives to the included columns."""
+    set_ = next((n for n in code.outside(clauses.start, clauses.stop) if code.word(n) == "set"), None)
+    if set_ is None:
+        return
+    end = next((n for n in code.outside(set_, clauses.stop) if code.word(n) in _BEHIND_SET), clauses.stop)
+    items = list(code.items(set_ + 1, end))
+    kept = [code.between(first, last) for first, last in items if code.name(first) not in included]
+    if kept:
+        yield code.edit(set_ + 1, end - 1, ", ".join(kept))
+    else:  # a DELETE has no others
+        yield code.edit(set_, end - 1)
+
+
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),
     "databricks": (_at_version, _piped_columns, _piped_query),
-    "db2": (_column_events, _rows_of_changes),
+    "db2": (_column_events, _rows_of_changes, _included_columns),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_vectors),
     "mariadb": (_column_events, _defaults),

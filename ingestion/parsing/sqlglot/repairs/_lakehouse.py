@@ -13,6 +13,7 @@ from ingestion.dialects import dialect_of
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
+from ingestion.errors import NoTable
 from ingestion.parsing.sqlglot.expressions.names import Names, path_of, table_elsewhere
 from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION, REFUSALS
 
@@ -233,30 +234,50 @@ def inserted_function(code: Code) -> Iterator[Edit]:
 
 def written_files(code: Code) -> Iterator[Edit]:
     """StarRocks, Doris: INSERT INTO FILES('path' = 's3://b/d', …) SELECT …: the path, where FILES would be a table."""
-    if not code.stands(0, "insert", "into", "files", "("):
+    if not code.stands(0, "insert") or not code.stands(2, "files", "("):
         return
-    closing = code.closing(3)
-    for first, last in code.items(4, closing):
-        if code.is_string(first) and code.without_quotes(first).lower() == "path" and code.word(first + 1) == "=":
-            yield from _as_path(code, 2, closing, code.without_quotes(last - 1))
+    options = [(first, last) for first, last in code.items(4, code.closing(3)) if code.word(first + 1) == "="]
+    if options:
+        named = {code.without_quotes(first).lower(): code.without_quotes(last - 1) for first, last in options}
+        yield _as_path(code, 2, code.closing(3), named.get("path", ""))
+
+
+def discarded_rows(code: Code) -> Iterator[Edit]:
+    """StarRocks: INSERT INTO BLACKHOLE() SELECT …: the query, whose rows go nowhere."""
+    if code.stands(0, "insert") and code.stands(2, "blackhole", "(", ")"):
+        yield code.edit(0, 4)
 
 
 def exported_files(code: Code) -> Iterator[Edit]:
     """Druid: INSERT INTO EXTERN(S3(bucket => 'b', prefix => 'p')) AS CSV SELECT …: the path, for its function."""
-    if not code.stands(0, "insert", "into", "extern", "("):
+    if not code.stands(0, "insert", "into", "extern", "(") or code.word(5) != "(":
         return
     closing = code.closing(3)
     given = {code.word(n): code.without_quotes(n + 3) for n in range(5, closing - 3) if code.stands(n + 1, "=", ">")}
     scheme = {"s3": "s3", "google": "gs"}.get(code.word(4), "")
     path = f"{scheme}://{given.get('bucket', '')}/{given.get('prefix', '')}" if scheme else given.get("exportpath", "")
     last = closing + 2 if code.word(closing + 1) == "as" else closing
-    yield from _as_path(code, 2, last, path)
+    yield _as_path(code, 2, last, path)
 
 
-def _as_path(code: Code, first: int, last: int, path: str) -> Iterator[Edit]:
+def _as_path(code: Code, first: int, last: int, path: str) -> Edit:
+    """The path as the name of a file: `csv."d/f"`, as it is one of none without a format before it."""
     quote = code.dialect.name_quotes[0]
-    if "/" in path and quote not in path:
-        yield code.edit(first, last, f"{quote}{path}{quote} ")
+    if quote in path or not ("/" in path or "." in path):
+        raise NoTable("the statement writes files, and no path is known of them")
+    return code.edit(first, last, f"csv.{quote}{path}{quote} ")
+
+
+def source_table(code: Code) -> Iterator[Edit]:
+    """Materialize: CREATE TABLE t FROM SOURCE x (REFERENCE r): a table of which another system has the rows.
+
+    SOURCE would be a table, and REFERENCE a column. x stands for the other system, as a foreign server does.
+    """
+    if not code.stands(0, "create", "table"):
+        return
+    number = next((n for n in code.outside(2) if code.stands(n, "from", "source")), None)
+    if number is not None and code.is_name(number + 2):
+        yield code.edit(number, len(code) - 1)
 
 
 def loaded_file(code: Code) -> Iterator[Edit]:

@@ -13,7 +13,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import BEFORE_RELATIONS, TABLE_HINTS
+from ingestion.dialects.keywords import BEFORE_RELATIONS, QUERIES, TABLE_HINTS
 from ingestion.dialects.lexing import WORD
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
@@ -418,6 +418,24 @@ def _connection(code: Code) -> Iterator[Edit]:
             yield from (code.edit(n, n, ",") for n in inner if code.word(n) == ";")
 
 
+def _unnamed_servers(code: Code) -> Iterator[Edit]:
+    """T-SQL: OPENDATASOURCE('provider', 'connection').d.s.t (a), a relation of a server without a name.
+
+    It is the function alone: what its name would begin with nobody knows.
+    """
+    for number in range(len(code) - 2):
+        if not code.stands(number, "opendatasource", "("):
+            continue
+        first = last = code.closing(number + 1) + 1
+        while code.word(last) == "." or (code.word(last - 1) == "." and code.is_name(last)):
+            last += 1
+        filled = code.word(number - 1) in ("into", "insert")
+        if filled and code.word(last) == "(" and code.word(last + 1) not in QUERIES:
+            last = code.closing(last) + 1
+        if last > first:
+            yield code.edit(first, last - 1)
+
+
 def _incoming_values(code: Code) -> Iterator[Edit]:
     """MariaDB: ON DUPLICATE KEY UPDATE a = VALUE(b): VALUES(b), by its newer name."""
     first = next((n for n in code.outside(1) if code.stands(n, "duplicate", "key", "update")), len(code))
@@ -500,6 +518,7 @@ _TRANSACT = (
     _top_rows,
     _bulk_rows,
     _connection,
+    _unnamed_servers,
     _transact,
     _graph_table,
 )

@@ -19,6 +19,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     cloned_table,
     copied_by,
     directory_format,
+    discarded_rows,
     existing_partition,
     expectations,
     exported_files,
@@ -34,6 +35,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     replaced_table,
     schema_evolution,
     shown_relation,
+    source_table,
     table_properties,
     tables_and_descriptors,
     unloaded_query,
@@ -57,6 +59,8 @@ from ingestion.parsing.sqlglot.repairs.clickhouse_tables import dictionary, forw
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
 _COMPOUND = frozenset("+-*/%&|^")
+_STAYING = keywords("external raw standard")
+_MADE = _STAYING | keywords("scratch temp")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
 # SELECT a FROM t |> …: the pipe would be taken for one behind t, and the list be lost.
@@ -65,6 +69,8 @@ _PIPING = frozenset({"bigquery", "databricks", "spark"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # INSERT INTO (SELECT a FROM t) …: the target would have no name; UPDATE (SELECT a AS x FROM t) …: x would be t's own.
 _CHANGED_QUERY = re.compile(r"\A\s*+(?:(?:insert|merge)\s++into|update)\s*+\(", re.IGNORECASE)
+# INSERT INTO t INCLUDE (x INT) …: INCLUDE would be an alias of t, or its columns be those that are included.
+_INCLUDED = re.compile(r"\A.{0,2000}?\binclude\s*+\(\s*+[\w\"]++\s++\w", re.IGNORECASE | re.DOTALL)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
@@ -88,16 +94,18 @@ _SPARK_NEEDS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
-# NEXT VALUE FOR s: the sequence would be a column.
+# NEXT VALUE FOR s: the sequence would be a column. OPENDATASOURCE(…).d.s.t: the function would be a server.
 _TRANSACT_NEEDS = re.compile(
-    r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b|\bnext\s++value\s++for\b",
+    r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b|\bnext\s++value\s++for\b"
+    r"|\bopendatasource\s*+\(",
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE SINK s FROM v WITH (…): sqlglot reads it, and makes nothing of it.
 _SINKS = re.compile(r"\A\s*+(?:create|drop)\s++sink\b", re.IGNORECASE)
 # TABLE(f(input => TABLE(t))) would call a function TABLE of a column t.
 _DESCRIBED = re.compile(r"[(,>]\s*+(?:table|descriptor)\s*+\(", re.IGNORECASE)
-_INTO_FILES = re.compile(r"\A\s*+insert\s++into\s++(?:files|extern)\s*+\(", re.IGNORECASE)
+_INTO_FILES = re.compile(r"\A\s*+insert\s++(?:into|overwrite)\s++(?:files|extern|blackhole)\s*+\(", re.IGNORECASE)
+_FROM_SOURCE = re.compile(r"\A\s*+create\s++table\b.{0,2000}?\bfrom\s++source\b", re.IGNORECASE | re.DOTALL)
 _MISREAD = {
     "fabric": _TRANSACT_NEEDS,
     "tsql": _TRANSACT_NEEDS,
@@ -134,7 +142,7 @@ _MISREAD = {
         rf"|\bthe\s*+\(\s*+select\b|{_CHANGED_QUERY.pattern}",
         re.IGNORECASE | re.DOTALL,
     ),
-    "materialize": _SINKS,
+    "materialize": re.compile(f"{_SINKS.pattern}|{_FROM_SOURCE.pattern}", re.IGNORECASE | re.DOTALL),
     "risingwave": _SINKS,
     "mariadb": _PRIORITY,
     "mysql": _PRIORITY,
@@ -143,7 +151,7 @@ _MISREAD = {
     "spark": _SPARK_NEEDS,
     "athena": _DESCRIBED,
     "trino": _DESCRIBED,
-    # INSERT INTO FILES(…) and INTO EXTERN(…) would fill tables of these names.
+    # INSERT INTO FILES(…), INTO EXTERN(…) and INTO BLACKHOLE() would fill tables of these names.
     "doris": _INTO_FILES,
     "questdb": re.compile(r"\A\s*+insert\s++(?:batch|atomic)\b", re.IGNORECASE),
     "starrocks": _INTO_FILES,
@@ -390,16 +398,21 @@ def _impala(code: Code) -> Iterator[Edit]:
 
 
 def _informix(code: Code) -> Iterator[Edit]:
-    """Informix: without how many rows there are, SELECT SKIP n FIRST n …; INTO TEMP t before FROM, not at the end."""
+    """Informix: without how many rows there are, SELECT SKIP n FIRST n …; INTO TEMP t before FROM, not at the end.
+
+    INTO EXTERNAL t USING (…) makes a table over files, INTO STANDARD t and INTO RAW t one that stays.
+    """
     for number in range(len(code) - 2):
         word = code.word(number)
         if word in ("first", "skip", "limit") and code.is_number(number + 1):
             yield code.edit(number, number + 1)
-    into = next((n for n in code.outside(1) if code.stands(n, "into", "temp")), None)
+    into = next((n for n in code.outside(1) if code.word(n) == "into" and code.word(n + 1) in _MADE), None)
     from_ = next((n for n in code.outside(1) if code.word(n) == "from"), None)
-    if into is not None and from_ is not None and from_ < into:
-        yield code.edit(into, min(into + 5, len(code) - 1))
-        yield code.start_of(from_), code.start_of(from_), f"INTO TEMP {code.between(into + 2, into + 3)} "
+    if into is not None and from_ is not None and from_ < into and code.is_name(into + 2):
+        yield code.edit(into, len(code) - 1)
+        kept = "" if code.word(into + 1) in _STAYING else "TEMP "
+        name = code.between(into + 2, end_of_name(code, into + 2) + 1)
+        yield code.start_of(from_), code.start_of(from_), f"INTO {kept}{name} "
 
 
 def _part_changed(code: Code) -> Iterator[Edit]:
@@ -520,7 +533,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
     "informix": (_informix,),
-    "materialize": (_sink,),
+    "materialize": (_sink, source_table),
     "questdb": (_questdb,),
     "risingwave": (_sink,),
     "greenplum": (_overriding, foreign_table, unknown_types),
@@ -530,7 +543,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),
     "spark": _SPARK,
     "sqlite": (_sqlite,),
-    "starrocks": (written_files, _with_label, _part_changed),
+    "starrocks": (written_files, discarded_rows, _with_label, _part_changed),
     "trino": (tables_and_descriptors,),
     "vertica": (loaded_rows, exported_rows, calls_and_limits),
 }
@@ -574,7 +587,9 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
 def needs_repair(text: str, dialect: str) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
     if dialect == "db2":
-        return CURRENT.search(text) is not None or _CHANGED_QUERY.match(text) is not None or "@" in text
+        if "@" in text or _CHANGED_QUERY.match(text) is not None:
+            return True
+        return _INCLUDED.search(text) is not None or CURRENT.search(text) is not None
     if "|>" in text and dialect in _PIPING and _PIPED_QUERY.search(text) is not None:
         return True
     misread = _MISREAD.get(dialect)

@@ -47,6 +47,18 @@ def queries_in_from(target: TableName, relations: Iterable[RelationSource]) -> _
     return tuple(items)
 
 
+def merged_table(target: RelationSource) -> tuple[TableName, _Items]:
+    """What MERGE changes; where that is a query, T-SQL's `MERGE OPENQUERY(…) AS x`, a name that stands for it.
+
+    Raises NoTable where it is what a function gives.
+    """
+    table = table_of(target)
+    if table is not None:
+        return table, ()
+    name = relation_name(target) or "merged"
+    return TableName((name,), name), queries_in_from(TableName((name,), name), [replace(target, alias=name)])
+
+
 def table_of(relation: RelationSource) -> TableName | None:
     """The table that a relation is; None where it is a query, what a function gives, or what is pivoted of a table."""
     return relation.source if isinstance(relation.source, TableName) and not relation.pivots else None
@@ -156,7 +168,7 @@ def _parts(item: Projection) -> tuple[str, ...]:
 
 
 def relation_name(relation: RelationSource) -> str:
-    """What columns of a relation are qualified with: its alias, that of its pivots, or the last part of its table's name."""
+    """What columns of a relation are qualified with: its or its last pivot's alias, or the end of its table's name."""
     source = relation.source
     pivoted = relation.pivots[-1].alias if relation.pivots else ""
     return pivoted or relation.alias or (source.table if isinstance(source, TableName) else "")

@@ -31,6 +31,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES
+from ingestion.errors import NoTable
 from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName, Target, WriteMode
 from ingestion.model.outcomes import ProblemKind
 from ingestion.model.storage_paths import location
@@ -44,6 +45,7 @@ from ingestion.parsing.sqlglot.statements.definitions import create_mode, is_tem
 from ingestion.parsing.sqlglot.statements.targets import (
     changed_table,
     is_called,
+    merged_table,
     queries_in_from,
     refuse_items,
     refuse_rows_of_query,
@@ -52,6 +54,8 @@ from ingestion.parsing.sqlglot.statements.targets import (
     table_of,
 )
 
+_ARGUMENTS = (exp.Anonymous, exp.EQ, exp.Kwarg, exp.Literal, exp.PropertyEQ)
+"""In brackets behind a name, these are no columns of a table: `INSERT INTO f(k => 'v') SELECT …`."""
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
 _LONGEST_VALUE = 1_000
 """Nodes of a variable's value: one that a text spells out has some dozens."""
@@ -386,6 +390,8 @@ def _target_of(
         remote = remote_target(queries, node)
         if remote is not None:
             return Target(remote[0], mode, remote[1], by_name), ()
+        if any(isinstance(item, _ARGUMENTS) for item in node.expressions):
+            raise NoTable("the statement writes into a function of which nothing is known")
         columns = tuple(_column_name(queries, item) for item in node.expressions) or None
         node = node.this
         if columns is not None:  # the partitions that the rows themselves choose come last
@@ -654,7 +660,7 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
     """Each WHEN branch of a MERGE."""
     args = node.args
     own = replace(translate_relations(queries, [node.this])[0], written=True)
-    name = queries.names.table(node.this)
+    name, stood_for = merged_table(own)
     others = translate_relations(queries, [args["using"]])
     on = tuple(conditions(queries, args.get("on"), JOIN))
     common_tables = queries.common_tables(node)
@@ -667,7 +673,8 @@ def merge_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm
         earlier[kind] = clauses + _own_condition(queries, action)
         write = _branch_write(branch, action)
         if write is not None and write.target is not None:
-            yield replace(write, target=table_behind(write.target, _items_changed(queries, common_tables)))
+            items = _items_changed(queries, common_tables) + stood_for
+            yield replace(write, target=table_behind(write.target, items))
 
 
 def _branch_write(branch: _Branch, action: exp.Expr) -> WriteForm | None:

@@ -168,7 +168,7 @@ def test_no_tier_takes_a_verb_for_a_table() -> None:
         ),
         (
             "insert into t select x.a from opendatasource('P', 'secret').d.e.f x",
-            {"into t", "from opendatasource.d.e.f", "a = opendatasource.d.e.f.a"},
+            {"into t", "from opendatasource", "a = opendatasource.a"},
         ),
     ],
 )
