@@ -47,6 +47,7 @@ from ingestion.parsing.sqlglot.statements.writes import (
 )
 from ingestion.parsing.token_names import relation_name
 from ingestion.statements.cleaning import plainly_spelled
+from ingestion.statements.routines.steps import runs_elsewhere
 
 # sqlglot's warnings of unsupported syntax quote the statement, literals and all.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -436,10 +437,19 @@ def _execute(code: Code, depth: int) -> RelationalStatement:
         return _sp_rename(_arguments(code), rules)
     is_whole = not any(token.text in ("+", "|", "&") for token in code.tokens)
     if constant is not None and is_whole and depth < _DYNAMIC_DEPTH and _is_statement(constant):
-        return _parse(constant, rules, depth + 1)
+        run = _remote_query(code, constant) if runs_elsewhere(code, len(code)) else constant
+        return _parse(run, rules, depth + 1) if run else RelationalStatement(StatementKind.CALL, rules.name)
     if code.stands(0, "execute", "immediate"):
         raise Unparsable("the text that EXECUTE IMMEDIATE runs is not constant")
     return RelationalStatement(StatementKind.CALL, rules.name)
+
+
+def _remote_query(code: Code, text: str) -> str | None:
+    """EXEC('query') AT server as one of OPENQUERY's; None for what that server changes of its own."""
+    if text.split(None, 1)[0].lower() not in ("select", "with"):
+        return None
+    quoted = text.replace("'", "''")
+    return f"SELECT * FROM OPENQUERY({code.tokens[-1].text}, '{quoted}')"
 
 
 def _is_statement(text: str) -> bool:

@@ -18,6 +18,7 @@ from ingestion.statements.routines.steps import (
     column_queries,
     constant,
     routine_called_at,
+    runs_elsewhere,
     with_parameters,
     with_whole_records,
     without_repetition,
@@ -417,7 +418,7 @@ class _TransactReader:
         start += 2 * (self.code.word(start + 1) == "=")  # sp_executesql @stmt = @text
         stop = next((index for index in range(start, last) if self.code.word(index) in (",", ")")), last)
         text = self._text(start, stop)
-        if text is None:
+        if text is None or runs_elsewhere(self.code, last):
             self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         else:
             self.steps += _transact_body(Code.of(text, self.code.dialect), Variables())[0]

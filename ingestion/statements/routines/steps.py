@@ -104,6 +104,11 @@ def routine_called_at(code: Code, index: int) -> tuple[str, ...]:
     return ()
 
 
+def runs_elsewhere(code: Code, last: int) -> bool:
+    """T-SQL: whether the EXEC (text) that ends before a token runs it AT a linked server, whose tables it means."""
+    return code.word(last - 2) == "at" or code.words(last - 3, 2) == ("at", "data_source")
+
+
 def _executed_name(code: Code, index: int) -> tuple[str, ...]:
     """T-SQL's EXEC [@status =] name; Snowflake's EXECUTE TASK name, EXECUTE ALERT name; Oracle's EXEC name."""
     if code.word(index) in ("task", "alert", "procedure"):

@@ -459,6 +459,27 @@ def test_insert_exec_takes_what_a_constant_text_gives_and_says_what_a_procedure_
     assert problems("insert into #t exec d.p", "tsql") == [("unsupported", "rows of a procedure")]
 
 
+@pytest.mark.parametrize(
+    ("run", "source"),
+    [
+        ("exec ('select x from s') at far", "far...s"),
+        ("exec ('select x from d.s where k = ''v'';') at [far]", "far..d.s"),
+        ("exec ('select x from s where k = ?', 3) at far", "far...s"),
+        ("exec ('with q as (select x from s) select x from q') at data_source far", "far...s"),
+    ],
+)
+def test_what_a_linked_server_gives_comes_from_its_tables(run: str, source: str) -> None:
+    (lines,) = lines_of_flows(f"insert into t (a) {run}", "tsql")
+    assert {line for line in lines if " filter " not in line} == {"into t", f"from {source}", f"a = {source}.x"}
+
+
+def test_what_a_linked_server_changes_is_no_change_of_the_tables_here() -> None:
+    assert lines_of_flows("exec ('insert into t (a) select x from s') at far", "tsql") == []
+    assert problems("insert into t (a) exec ('delete from s') at far", "tsql") == [
+        ("unsupported", "rows of a procedure")
+    ]
+
+
 def test_a_column_may_be_called_output() -> None:
     assert column_lines("update t set output = inserted.a from s as inserted", "tsql") == {"output = s.a"}
 

@@ -287,6 +287,15 @@ def test_a_text_of_t_sql_that_something_else_fills_is_told_and_not_guessed(fille
 
 
 @pytest.mark.parametrize(
+    "place", ["AT archive", "AT [far server];", "AS USER = 'loader' AT archive", "AT DATA_SOURCE lake"]
+)
+def test_a_text_that_another_server_runs_means_none_of_the_tables_here(place: str) -> None:
+    steps = block_steps(f"BEGIN EXEC ('insert into kept select b from raw') {place} DELETE FROM raw END", "tsql")
+    assert steps[0] == RoutineStep(problem=Outcome.DYNAMIC_SQL)
+    assert [step.text for step in steps[1:]] == ["DELETE FROM raw"]
+
+
+@pytest.mark.parametrize(
     ("dialect", "body"),
     [
         ("postgres", "EXECUTE 'INSERT INTO ' || v || ' SELECT 1';"),
