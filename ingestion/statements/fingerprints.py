@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ingestion.dialects.lexing import lexicon_of
 from ingestion.errors import Unparsable
 from ingestion.model.digests import digest
@@ -75,6 +77,15 @@ def _key(shape: Scan, kept: tuple[int, ...]) -> tuple[str, ...]:
     return (shape.blanked, *(shape.literals[literal] for literal in kept))
 
 
+@dataclass(frozen=True, slots=True)
+class SeenQuery:
+    """A SELECT by its fingerprint and a digest of its literals; `first`: none was met before that has both."""
+
+    fingerprint: str
+    literals: str
+    first: bool
+
+
 class SeenQueries:
     """The SELECTs that one task has met; `key` is the secret under which literals are compared."""
 
@@ -82,17 +93,16 @@ class SeenQueries:
         self._key = key
         self._literals: dict[tuple[str, str], set[str]] = {}
 
-    def row(self, text: str, dialect: str) -> dict[str, object]:
-        """The row of a SELECT, with its text where no other with these literals had it; {} where it cannot be read."""
+    def look_up(self, text: str, dialect: str) -> SeenQuery | None:
+        """What is known of a SELECT, which is met now; None where it cannot be read."""
         try:
             query = fingerprint(text, dialect)
             values = scan(text, lexicon_of(dialect)).literals
         except Unparsable:
-            return {}
+            return None
         literals = digest(*values, key=self._key)
-        row: dict[str, object] = {"query": query, "literals": literals}
         seen = self._literals.setdefault((dialect, query), set())
-        if literals not in seen and len(seen) <= MOST_LITERALS:
+        first = literals not in seen and len(seen) <= MOST_LITERALS
+        if first:
             seen.add(literals)
-            row["text"] = text
-        return row
+        return SeenQuery(query, literals, first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -15,7 +16,7 @@ from ingestion.statements.routines.definition import Definition, DefinitionKind
 from ingestion.statements.routines.steps import RoutineStep
 from workflows.config.namespaces import SourceSettings, namespace_of
 from workflows.run.read.definitions import with_views
-from workflows.run.read.statements import STATEMENT_SCHEMA, Row, TaskState, step_row
+from workflows.run.read.statements import STATEMENT_SCHEMA, Row, StatementRow, TaskState, step_row
 from workflows.run.read.statistics import StatementStatistics
 
 _CALLS_SCHEMA = "call_name array<string>, call_database string, call_schema string, key string"
@@ -153,7 +154,7 @@ def _never_called(known: KnownRoutines, called: set[str], state: TaskState) -> I
             continue
         for number, (owner, step) in enumerate(known.steps(version), 1):
             row = _own_row(owner, step, known.path_of(owner, called=False), known.dialect, state)
-            values = {**_location_of(version, number), "database": owner.parts[0] or None, **row}
+            values = {**row, **_location_of(version, number), "database": owner.parts[0] or None}
             # What one routine did is no word about another that it calls.
             values["already_published"] = version.already_published and owner.already_published
             yield tuple(values.get(name) for name in STATEMENT_SCHEMA.fieldNames())
@@ -168,15 +169,14 @@ def unread_routines(statements: DataFrame) -> frozenset[str]:
 
 def _own_row(owner: KnownRoutine, step: RoutineStep, path: tuple[str, ...], dialect: str, state: TaskState) -> Row:
     isolation = Isolation[str]()
-    own: Row = {}
+    own = StatementRow()
     with isolation.around(FailureStage.ROUTINES, owner.key):
         own = step_row(step, dialect, state)
     for failure in isolation.failures.values():
-        own = {"dead": failure.reason}
-    row = {**own, "routine": owner.key, "path": list(path) or None, "dialect": dialect}
-    if row.get("fingerprint"):
-        row["text"] = step.text  # which the tasks that read the log may not have seen
-    return row
+        own = StatementRow(dead=failure.reason)
+    if own.fingerprint:
+        own = replace(own, text=step.text)  # which the tasks that read the log may not have seen
+    return {**asdict(own), "routine": owner.key, "path": list(path) or None, "dialect": dialect}
 
 
 def _location_of(known: KnownRoutine, number: int) -> Row:

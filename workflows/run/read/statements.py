@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -61,7 +62,6 @@ from workflows.state.segments import (
 
 _TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
 """Skipped as a whole, and read by their parts."""
-_NO_WRITE: dict[str, object] = {"skipped": Outcome.FAILED}
 _LOADS = frozenset(
     {
         StatementKind.CREATE_TABLE_AS,
@@ -86,14 +86,13 @@ _NEXT = keywords("insert update delete merge truncate drop create declare begin 
 _MOST_WRITES = 20_000
 """Templates that are kept at most; a log with more begins anew."""
 Row = dict[str, object]
-"""A row of STATEMENT_SCHEMA, or what one has of its own."""
+"""A whole row of RECORD_SCHEMA or STATEMENT_SCHEMA, as Spark takes it."""
+Names = tuple[tuple[str, ...], ...]
+"""Names of tables, by their parts."""
 STEP_STRIDE = 10_000
 """Between two steps of a block there is room for what a call runs."""
 _CALLS_ALONE = re.compile(r"\s*+select\s++(?:\*\s*+from\s++)?[\w$.\"]++\s*+\(", re.IGNORECASE)
 """What may be a call of a routine though it begins as a query: `SELECT refresh()`, `SELECT * FROM refresh()`."""
-_OF_QUERY = frozenset({"query", "literals", "text"})
-"""What a row has so that its query can be taken apart."""
-_NO_SESSION_CHANGE: Row = {"sets": False, "set_database": None, "set_path": None, "set_how": None}
 _USES = re.compile(r"use\b", re.IGNORECASE)
 """PostgreSQL's schema of the session's own user: rarely there, and never known from a log."""
 _MOST_TEXTS, _MOST_CHARACTERS = 20_000, 8 << 20
@@ -172,36 +171,61 @@ FEW = 20_000
 """Statements that are cheaper to work on in one partition than to be shuffled."""
 
 
+@dataclass(frozen=True, slots=True)
+class FailedWrite:
+    """What a text that failed was to write: its fingerprint and the tables, by the parts of their names."""
+
+    template: str
+    targets: Names
+
+
+@dataclass(frozen=True, slots=True)
+class StatementRow:
+    """What the row of one statement has of its own, by the columns of STATEMENT_SCHEMA; the rest is its record's."""
+
+    position: int = 0
+    step: int = 0
+    sets: bool = False
+    set_database: str | None = None
+    set_path: tuple[str, ...] | None = None
+    set_how: str | None = None
+    called: tuple[str, ...] | None = None
+    fingerprint: str | None = None
+    text: str | None = None
+    symbolic: bytes | None = None
+    query: str | None = None
+    literals: str | None = None
+    skipped: str | None = None
+    dead: str | None = None
+    failure: FailedWrite | None = None
+    filled: Names | None = None
+
+
+_OWN_COLUMNS = tuple(column.name for column in fields(StatementRow))
+_own_values = attrgetter(*_OWN_COLUMNS)
+
+
 # Texts whose end the source has cut: the last statement in them says nothing, unless it is plain what it was.
 
 
-def _without_lost_end(read: Sequence[dict[str, object]], text: str, dialect: str) -> list[dict[str, object]]:
+def _without_lost_end(read: Sequence[StatementRow], text: str, dialect: str) -> list[StatementRow]:
     """The rows that were `read` of a cut text, those of its last statement dead where its end may have told more."""
-    last = max(_position(own) for own in read)
-    return [_without_end(own, text, dialect) if _position(own) == last else own for own in read]
+    last = max(own.position for own in read)
+    return [_without_end(own, text, dialect) if own.position == last else own for own in read]
 
 
-def _position(own: dict[str, object]) -> int:
-    position = own.get("position", 0)
-    return position if isinstance(position, int) else 0
-
-
-def _without_end(own: dict[str, object], text: str, dialect: str) -> dict[str, object]:
-    position: dict[str, object] = {name: own[name] for name in ("position", "step") if name in own}
-    reason = own.get("skipped")
-    if (reason == Outcome.SELECT or own.get("dead")) and _only_reads(text, dialect):
-        return {**position, "skipped": Outcome.SELECT}
-    session = _without_end_of_name({name: own[name] for name in _NO_SESSION_CHANGE if name in own}, text)
-    if reason is None or reason == Outcome.SELECT or reason in _TAKEN_APART:
-        return {**position, **session, "dead": Outcome.CUT}
-    return {**{name: value for name, value in own.items() if name not in _OF_QUERY}, **session}
-
-
-def _without_end_of_name(session: Row, text: str) -> Row:
-    """What a cut statement sets, in which the last name may have been longer: no name that is known."""
+def _without_end(own: StatementRow, text: str, dialect: str) -> StatementRow:
+    reason = own.skipped
+    where = StatementRow(own.position, own.step)
+    if (reason == Outcome.SELECT or own.dead) and _only_reads(text, dialect):
+        return replace(where, skipped=Outcome.SELECT)
+    # The last name that a cut statement sets may have been longer: it is none that is known.
     elsewhere = unreadable(text)
-    unknown: Row = {"set_database": elsewhere, "set_path": [elsewhere]}
-    return {**session, **{name: value for name, value in unknown.items() if session.get(name)}}
+    set_database, set_path = own.set_database and elsewhere, own.set_path and (elsewhere,)
+    if reason is None or reason == Outcome.SELECT or reason in _TAKEN_APART:
+        set_here = replace(where, sets=own.sets, set_database=set_database, set_path=set_path, set_how=own.set_how)
+        return replace(set_here, dead=Outcome.CUT)
+    return replace(own, query=None, literals=None, text=None, set_database=set_database, set_path=set_path)
 
 
 def _only_reads(text: str, dialect: str) -> bool:
@@ -227,18 +251,19 @@ def _only_reads(text: str, dialect: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _FailedWrite:
-    """What a text that failed was to write: the row that tells it, and the fingerprint, "" where that is nothing.
+class _Failure:
+    """The row of a text that failed. `creates`: it was to make what it fills."""
 
-    `creates`: it makes what it fills.
-    """
-
-    row: dict[str, object]
-    template: str
+    row: StatementRow
     creates: bool
 
+    @property
+    def template(self) -> str:
+        """The fingerprint of what it was to write, "" where that is nothing."""
+        return self.row.failure.template if self.row.failure is not None else ""
 
-_NOTHING = _FailedWrite(_NO_WRITE, "", creates=False)
+
+_WRITES_NOTHING = _Failure(StatementRow(skipped=Outcome.FAILED), creates=False)
 
 
 class FailedWrites:
@@ -246,43 +271,42 @@ class FailedWrites:
 
     def __init__(self) -> None:
         self._shapes: dict[str, FingerprintCache] = {}
-        self._writes: dict[tuple[str, str], _FailedWrite] = {}
+        self._failures: dict[tuple[str, str], _Failure] = {}
 
-    def row(self, text: str | None, dialect: str, code: str | None = None) -> dict[str, object]:
-        """What the row of a record that failed has of its own: its `failure`, where it was to write a table.
+    def row(self, text: str | None, dialect: str, code: str | None = None) -> StatementRow:
+        """The row of a record that failed, with its `failure` where it was to write a table.
 
         `code`: of its error, where one is known.
         """
-        write = self._write(text, dialect) if text else _NOTHING
-        return _NO_WRITE if write.creates and _says_that_the_name_is_taken(code) else write.row
+        found = self._failure(text, dialect) if text else _WRITES_NOTHING
+        return _WRITES_NOTHING.row if found.creates and _says_that_the_name_is_taken(code) else found.row
 
-    def _write(self, text: str, dialect: str) -> _FailedWrite:
+    def _failure(self, text: str, dialect: str) -> _Failure:
         shapes = self._shapes.get(dialect) or self._shapes.setdefault(dialect, FingerprintCache(dialect))
         shape = shapes.shape_of(text)
         known = shapes.fingerprint(shape) if shape is not None else None
-        if known is not None and (dialect, known) in self._writes:
-            return self._writes[dialect, known]
-        write = _read(text, dialect)
-        if shape is not None and write.template:
-            if len(self._writes) >= _MOST_WRITES:
-                self._writes.clear()
-            shapes.learn(shape, write.template)
-            self._writes[dialect, write.template] = write
-        return write
+        if known is not None and (dialect, known) in self._failures:
+            return self._failures[dialect, known]
+        found = _failure_of(text, dialect)
+        if shape is not None and found.template:
+            if len(self._failures) >= _MOST_WRITES:
+                self._failures.clear()
+            shapes.learn(shape, found.template)
+            self._failures[dialect, found.template] = found
+        return found
 
 
-def _read(text: str, dialect: str) -> _FailedWrite:
+def _failure_of(text: str, dialect: str) -> _Failure:
     try:
         load = _failed_load(text, dialect)
         tables = written_tables(load[0], dialect_of(dialect)) if load is not None else ()
         template = fingerprint(load[0], dialect) if load is not None and tables else ""
     except Unparsable:
-        return _NOTHING
+        return _WRITES_NOTHING
     if load is None or not template:
-        return _NOTHING
-    targets = [list(name.parts) for name in tables]
-    row: dict[str, object] = {"skipped": Outcome.FAILED, "failure": {"template": template, "targets": targets}}
-    return _FailedWrite(row, template, load[1] in _CREATING_KINDS)
+        return _WRITES_NOTHING
+    failure = FailedWrite(template, tuple(name.parts for name in tables))
+    return _Failure(StatementRow(skipped=Outcome.FAILED, failure=failure), load[1] in _CREATING_KINDS)
 
 
 def _says_that_the_name_is_taken(code: str | None) -> bool:
@@ -335,29 +359,27 @@ class ValueRows:
     """What one task has seen of them: their texts are many, and what stands before the rows is mostly the same."""
 
     def __init__(self) -> None:
-        self._filled: dict[tuple[str, str], Row] = {}
+        self._filled: dict[tuple[str, str], Names | None] = {}
 
-    def row(self, reason: Outcome, text: str, dialect: str) -> Row:
-        """What the row of a statement that is skipped for the `reason` has of its own: the tables that it fills."""
+    def filled_tables(self, reason: Outcome, text: str, dialect: str) -> Names | None:
+        """The tables that a statement fills which is skipped for the `reason`; None where that is none, or unknown."""
         if reason not in _WITHOUT_SOURCE:
-            return {}
+            return None
         values = _VALUES.search(text, 0, _LONGEST_BEGINNING)
         beginning = text[: _LONGEST_BEGINNING if values is None else values.start()]
-        known = self._filled.get((beginning, dialect))
-        if known is None:
-            known = _tables_filled(beginning, dialect)
+        if (beginning, dialect) not in self._filled:
             if len(self._filled) >= _MOST_WRITES:
                 self._filled.clear()
-            self._filled[beginning, dialect] = known
-        return known
+            self._filled[beginning, dialect] = _tables_filled(beginning, dialect)
+        return self._filled[beginning, dialect]
 
 
-def _tables_filled(text: str, dialect: str) -> Row:
+def _tables_filled(text: str, dialect: str) -> Names | None:
     try:
         tables = written_tables(text, dialect_of(dialect))
     except Unparsable:
-        return {}
-    return {"filled": [list(name.parts) for name in tables]} if tables else {}
+        return None
+    return tuple(name.parts for name in tables) or None
 
 
 # What the rows of a text's statements have of their own: split, cleaned, classified, fingerprinted.
@@ -367,26 +389,22 @@ class RepeatedTexts:
     """The rows of texts that were met before word for word, as those that open, set or end a session are."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[str, str], list[Row]] = {}
+        self._rows: dict[tuple[str, str], list[StatementRow]] = {}
         self._characters = 0
 
-    def rows(self, text: str, dialect: str) -> list[Row] | None:
+    def rows(self, text: str, dialect: str) -> list[StatementRow] | None:
         """The rows of a text that was learned."""
         return self._rows.get((text, dialect))
 
-    def learn(self, text: str, dialect: str, rows: list[Row]) -> None:
+    def learn(self, text: str, dialect: str, rows: list[StatementRow]) -> None:
         """Keeps the rows of a text, save the texts of templates, which leave a task once."""
         if len(self._rows) >= _MOST_TEXTS or self._characters >= _MOST_CHARACTERS:
             self._rows.clear()
             self._characters = 0
         self._rows[text, dialect] = [
-            _without_text(row) if row.get("fingerprint") or row.get("query") else row for row in rows
+            replace(row, text=None) if row.text and (row.fingerprint or row.query) else row for row in rows
         ]
         self._characters += len(text)
-
-
-def _without_text(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name != "text"}
 
 
 @dataclass(slots=True)
@@ -400,14 +418,14 @@ class TaskState:
     queries: SeenQueries | None = None
     seen: set[tuple[str, str]] = field(default_factory=set)
     shapes: dict[str, FingerprintCache] = field(default_factory=dict)
-    of_fingerprint: dict[str, list[Row]] = field(default_factory=dict)
+    of_fingerprint: dict[str, list[StatementRow]] = field(default_factory=dict)
     repeated: RepeatedTexts = field(default_factory=RepeatedTexts)
     failed: FailedWrites = field(default_factory=FailedWrites)
     value_rows: ValueRows = field(default_factory=ValueRows)
 
 
-def _text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
-    """What the rows of a text's statements have of their own."""
+def _text_rows(text: str, dialect: str, state: TaskState) -> list[StatementRow]:
+    """The rows of a text's statements."""
     again = state.repeated.rows(text, dialect)
     if again is not None:
         return again
@@ -415,63 +433,74 @@ def _text_rows(text: str, dialect: str, state: TaskState) -> list[Row]:
     shape = shapes.shape_of(text)
     known = shapes.fingerprint(shape) if shape is not None else None
     if known is not None:
-        return state.of_fingerprint.get(known) or state.of_fingerprint.setdefault(known, [{"fingerprint": known}])
+        return state.of_fingerprint.get(known) or state.of_fingerprint.setdefault(
+            known, [StatementRow(fingerprint=known)]
+        )
     found = [
-        {"position": position, **own}
+        replace(own, position=position) if position else own
         for position, statement in enumerate(with_own_variables(split(text, dialect), dialect))
         for own in _with_steps(statement, dialect, state)
     ]
-    fingerprints = [str(own["fingerprint"]) for own in found if own.get("fingerprint")]
+    fingerprints = [own.fingerprint for own in found if own.fingerprint]
     if shape is not None and len(found) == 1 and fingerprints:
         shapes.learn(shape, fingerprints[0])
-    found = found or [{"skipped": Outcome.EMPTY}]
+    found = found or [StatementRow(skipped=Outcome.EMPTY)]
     state.repeated.learn(text, dialect, found)
     return found
 
 
-def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[Row]:
+def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[StatementRow]:
     """A statement's row, and where it is a block one for each statement in it."""
     row = _statement(statement.text, dialect, state)
-    if row.get("skipped") not in BLOCKS:
+    if row.skipped not in BLOCKS:
         return [row]
     steps = block_steps(statement.text, dialect)
-    rows = ({"step": number * STEP_STRIDE, **step_row(step, dialect, state)} for number, step in enumerate(steps, 1))
+    rows = (replace(step_row(step, dialect, state), step=number * STEP_STRIDE) for number, step in enumerate(steps, 1))
     return [row, *rows]
 
 
-def step_row(step: RoutineStep, dialect: str, state: TaskState) -> Row:
-    """What the row of one step of a block or routine has of its own."""
+def step_row(step: RoutineStep, dialect: str, state: TaskState) -> StatementRow:
+    """The row of one step of a block or routine."""
     if step.problem:
-        return {"skipped": step.problem}
+        return StatementRow(skipped=step.problem)
     if step.calls:
-        return {"skipped": Outcome.CALL, **_call_row(step.calls, dialect)}
-    return {**_statement(step.text, dialect, state), **_NO_SESSION_CHANGE}
+        return StatementRow(skipped=Outcome.CALL, called=_followed_call(step.calls, dialect))
+    row = _statement(step.text, dialect, state)
+    return replace(row, sets=False, set_database=None, set_path=None, set_how=None)
 
 
-def _statement(text: str, dialect: str, state: TaskState) -> Row:
+def _statement(text: str, dialect: str, state: TaskState) -> StatementRow:
     try:
         found = classify(text, dialect)
         if _picks_a_template(found, text, dialect):
-            return {"dead": Templated.code, **_session_change(found, text, dialect)}
+            return _with_session_change(StatementRow(dead=Templated.code), found, text, dialect)
         if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
-            return {"dead": Templated.code}
+            return StatementRow(dead=Templated.code)
         if found.skip_reason is not None and not _gives_rows(found, text, dialect):
-            return {
-                "skipped": found.skip_reason,
-                **_session_change(found, text, dialect),
-                **_of_routine(found.skip_reason, text, dialect),
-                **_of_query(found.skip_reason, text, dialect, state),
-                **state.value_rows.row(found.skip_reason, text, dialect),
-            }
+            return _row_without_lineage(found.skip_reason, found, text, dialect, state)
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
-            return {"dead": Outcome.NOT_SQL}
+            return StatementRow(dead=Outcome.NOT_SQL)
         key = fingerprint(text, dialect)
     except Unparsable:
-        return {"dead": Templated.code if template_in_code(text, dialect) is not None else Outcome.ILL_FORMED}
+        return StatementRow(dead=Templated.code if template_in_code(text, dialect) is not None else Outcome.ILL_FORMED)
     if (dialect, key) in state.seen:
-        return {"fingerprint": key}
+        return StatementRow(fingerprint=key)
     state.seen.add((dialect, key))
-    return {"fingerprint": key, "text": text}
+    return StatementRow(fingerprint=key, text=text)
+
+
+def _row_without_lineage(
+    reason: Outcome, found: Classification, text: str, dialect: str, state: TaskState
+) -> StatementRow:
+    """The row of a statement without lineage of its own: what else it tells others is kept."""
+    row = StatementRow(
+        skipped=reason,
+        # a routine's definition and its calls keep what puts the one in the place of the other
+        text=text if reason is Outcome.ROUTINE_DEFINITION else None,
+        called=_call_in(reason, text, dialect),
+        filled=state.value_rows.filled_tables(reason, text, dialect),
+    )
+    return _with_query(_with_session_change(row, found, text, dialect), reason, text, dialect, state)
 
 
 def _picks_a_template(found: Classification, text: str, dialect: str) -> bool:
@@ -489,41 +518,39 @@ def _gives_rows(found: Classification, text: str, dialect: str) -> bool:
     return is_definition and function_as_view(text, dialect) is not None
 
 
-def _of_routine(reason: Outcome, text: str, dialect: str) -> Row:
-    """What a routine's definition and its calls keep, so that the one can be put in the place of the other."""
-    if reason is Outcome.ROUTINE_DEFINITION:
-        return {"text": text}
+def _call_in(reason: Outcome, text: str, dialect: str) -> tuple[str, ...] | None:
+    """The routine that a statement calls, where it has to be followed."""
     if reason is Outcome.CALL or (reason is Outcome.SELECT and _CALLS_ALONE.match(text)):
-        return _call_row(called_routine(text, dialect), dialect)
-    return {}
+        return _followed_call(called_routine(text, dialect), dialect)
+    return None
 
 
-def _call_row(name: Sequence[str], dialect: str) -> Row:
-    """The routine that is called, where it has to be followed."""
-    return {"called": list(name)} if name and may_move_rows(name, dialect) else {}
+def _followed_call(name: Sequence[str], dialect: str) -> tuple[str, ...] | None:
+    return tuple(name) if name and may_move_rows(name, dialect) else None
 
 
-def _of_query(reason: Outcome, text: str, dialect: str, state: TaskState) -> Row:
-    """What a SELECT keeps so that it can be taken apart, and what holds one of that."""
+def _with_query(row: StatementRow, reason: Outcome, text: str, dialect: str, state: TaskState) -> StatementRow:
+    """The row with what a SELECT keeps so that it can be taken apart, and what holds one of that."""
     if state.queries is None:
-        return {}
+        return row
     held = inner_query(text, dialect) if reason in HOLD_QUERIES else None
     query = text if reason is Outcome.SELECT else held
-    return {} if query is None else state.queries.row(query, dialect)
+    seen = None if query is None else state.queries.look_up(query, dialect)
+    if seen is None:
+        return row
+    return replace(row, query=seen.fingerprint, literals=seen.literals, text=query if seen.first else row.text)
 
 
-def _session_change(found: Classification, text: str, dialect: str) -> Row:
+def _with_session_change(row: StatementRow, found: Classification, text: str, dialect: str) -> StatementRow:
     change = change_of(text, dialect_of(dialect), found)
     if change is None:
-        return {}
+        return row
     if change.ends_transaction:
-        return {"set_how": TRANSACTION_END}
+        return replace(row, set_how=TRANSACTION_END)
     how = LOCAL if change.local else change.elsewhere or None
     if change.reset:
-        return {"sets": True, "set_database": "", "set_path": [], "set_how": how}
-    path = change.search_path
-    set_path = None if path is None else list(path)
-    return {"sets": True, "set_database": change.database, "set_path": set_path, "set_how": how}
+        return replace(row, sets=True, set_database="", set_path=(), set_how=how)
+    return replace(row, sets=True, set_database=change.database, set_path=change.search_path, set_how=how)
 
 
 # The records of a batch as rows of statements.
@@ -589,7 +616,7 @@ def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskSta
     common = _record_columns(records, dialects, digests)
     contents = (records.column(name).to_pylist() for name in _Content._fields if name != "dialect")
     of_record: list[int] = []
-    own: list[Row] = []
+    own: list[StatementRow] = []
     for number, content in enumerate(map(_Content, *contents, dialects)):
         found = _rows_of_record(content, state)
         own += found
@@ -601,7 +628,7 @@ def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskSta
         yield _statement_batch(common, of_record, own)
 
 
-def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: list[Row]) -> pa.RecordBatch:
+def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: list[StatementRow]) -> pa.RecordBatch:
     """Rows that are of these records by their numbers, and say of themselves what is in `own`.
 
     Most say what others say too, and are the same object then.
@@ -609,62 +636,59 @@ def _statement_batch(common: Mapping[str, pa.Array], of_record: list[int], own: 
     distinct = {id(row): row for row in own}
     indexes = {key: number for number, key in enumerate(distinct)}
     records, alike = pa.array(of_record, pa.int32()), pa.array([indexes[id(row)] for row in own], pa.int32())
-    given = {name for row in distinct.values() for name in row}
+    values = dict(zip(_OWN_COLUMNS, zip(*map(_own_values, distinct.values()), strict=True), strict=True))
+    values["failure"] = tuple(None if one is None else asdict(one) for one in values["failure"])
     columns = []
     for column in _ARROW_SCHEMA:
-        default = _NOT_GIVEN.get(column.name)
         if column.name == "rows":
             columns.append(_rows_of_single_statements(common["rows"], of_record, own))
         elif column.name in common:
             columns.append(common[column.name].take(records))
-        elif column.name in given:
-            values = pa.array([row.get(column.name, default) for row in distinct.values()], column.type)
-            columns.append(values.take(alike))
+        elif column.name in values:
+            columns.append(pa.array(values[column.name], column.type).take(alike))
         else:
-            columns.append(pa.repeat(pa.scalar(default, column.type), len(own)))
+            columns.append(pa.repeat(pa.scalar(_NOT_GIVEN.get(column.name), column.type), len(own)))
     return pa.RecordBatch.from_arrays(columns, schema=_ARROW_SCHEMA)
 
 
-def _rows_of_single_statements(rows: pa.Array, of_record: list[int], own: list[Row]) -> pa.Array:
+def _rows_of_single_statements(rows: pa.Array, of_record: list[int], own: list[StatementRow]) -> pa.Array:
     """The rows that records wrote, for their statements: of several in one record it is not told which wrote them."""
     taken = rows.take(pa.array(of_record, pa.int32()))
     if taken.null_count == len(taken):
         return taken
     own_statements = (
-        number
-        for number, row in zip(of_record, own, strict=True)
-        if not str(row.get("fingerprint") or "").startswith(REPORTED)
+        number for number, row in zip(of_record, own, strict=True) if not (row.fingerprint or "").startswith(REPORTED)
     )
     counts = Counter(own_statements)
     return pc.if_else(pa.array([counts[number] <= 1 for number in of_record]), taken, None)
 
 
-def _rows_of_record(record: _Content, state: TaskState) -> list[Row]:
+def _rows_of_record(record: _Content, state: TaskState) -> list[StatementRow]:
     """The record boundary: whatever goes wrong inside one record costs that record and no other."""
     try:
         return _statements_of(record, state)
     except Exception as error:  # noqa: BLE001 the one place where a record may fail in a way nobody foresaw
-        return [{"dead": f"{Outcome.INTERNAL_ERROR}:{type(error).__name__}"}]
+        return [StatementRow(dead=f"{Outcome.INTERNAL_ERROR}:{type(error).__name__}")]
 
 
-def _statements_of(record: _Content, state: TaskState) -> list[Row]:
-    """What the rows of a record's statements have of their own; one row where it has no statement."""
+def _statements_of(record: _Content, state: TaskState) -> list[StatementRow]:
+    """The rows of a record's statements; one row where it has no statement."""
     text, dialect = record.text or "", record.dialect
     if record.problem:
         too_large = record.problem.startswith(TooLarge.code)
-        return [{"dead": TooLarge.code if too_large else f"{Outcome.MALFORMED_RECORD}:{record.problem}"}]
+        return [StatementRow(dead=TooLarge.code if too_large else f"{Outcome.MALFORMED_RECORD}:{record.problem}")]
     if record.status:
         return _rows_of_status(record.status, record, state)
     if record.symbolic is not None:
         fingerprinted = plan_fingerprint(record.symbolic)
-        return [{"fingerprint": fingerprinted, "symbolic": record.symbolic, "text": record.text}]
+        return [StatementRow(fingerprint=fingerprinted, symbolic=record.symbolic, text=record.text)]
     if record.edges is None:
         return _text_rows(text, dialect, state)
     found = _text_rows(text, dialect, state) if text else []
-    return [*found, {"position": len(found), **_edges_row(record.edges)}]
+    return [*found, replace(_edges_row(record.edges), position=len(found))]
 
 
-def _rows_of_status(status: str, record: _Content, state: TaskState) -> list[Row]:
+def _rows_of_status(status: str, record: _Content, state: TaskState) -> list[StatementRow]:
     """The same of a record that the log says something of beside that it ran."""
     text, dialect = record.text or "", record.dialect
     if status == Outcome.CUT:
@@ -673,24 +697,24 @@ def _rows_of_status(status: str, record: _Content, state: TaskState) -> list[Row
     if status == Outcome.FAILED:
         return [state.failed.row(record.text, dialect, record.error_code)]
     if status == Outcome.NO_WRITE and record.edges and state.queries is not None:
-        return [{"skipped": status, **_reading(record.edges, dialect, state)}]
-    return [{"dead" if status.startswith(UNSUPPORTED) else "skipped": status}]
+        return [_reading(record.edges, dialect, state)]
+    return [StatementRow(dead=status) if status.startswith(UNSUPPORTED) else StatementRow(skipped=status)]
 
 
-def _reading(edges: bytes, dialect: str, state: TaskState) -> Row:
+def _reading(edges: bytes, dialect: str, state: TaskState) -> StatementRow:
     """What an engine recorded of a statement that only read, as the query that it was; like a text it leaves once."""
     query = f"{REPORTED}{plan_fingerprint(edges)}"
     if (dialect, query) in state.seen:
-        return {"query": query}
+        return StatementRow(skipped=Outcome.NO_WRITE, query=query)
     state.seen.add((dialect, query))
-    return {"query": query, "symbolic": edges}
+    return StatementRow(skipped=Outcome.NO_WRITE, query=query, symbolic=edges)
 
 
-def _edges_row(edges: bytes) -> Row:
-    """What the row of an engine's own lineage has of its own: a statement beside those of the text."""
+def _edges_row(edges: bytes) -> StatementRow:
+    """The row of an engine's own lineage: a statement beside those of the text."""
     if edges == MALFORMED_EDGES:
-        return {"dead": Outcome.MALFORMED_LINEAGE}
-    return {"fingerprint": f"{_beginning(loads(edges))}{plan_fingerprint(edges)}", "symbolic": edges}
+        return StatementRow(dead=Outcome.MALFORMED_LINEAGE)
+    return StatementRow(fingerprint=f"{_beginning(loads(edges))}{plan_fingerprint(edges)}", symbolic=edges)
 
 
 def _beginning(lineage: Symbolic) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest.mock import sentinel
 
 import pytest
@@ -58,11 +59,16 @@ def test_a_metric_keeps_the_name_that_it_was_filed_under() -> None:
 
 def test_a_query_is_known_by_its_text_and_a_digest_of_its_literals() -> None:
     seen, again, other = SeenQueries(b"key"), SeenQueries(b"key"), SeenQueries(b"another")
-    rows = [seen.row(f"SELECT max(a) FROM t WHERE b = {n}", "postgres") for n in (1, 2, 1)]
-    assert [row.pop("text", None) is not None for row in rows] == [True, True, False]
-    assert rows[0] == rows[2] != rows[1]
-    assert rows[0]["query"] == rows[1]["query"]
-    later = again.row("select MAX(a) from t -- here\n where b = 1", "postgres")
-    assert {**later, "text": None} == {**rows[0], "text": None}
-    assert other.row("SELECT max(a) FROM t WHERE b = 1", "postgres")["literals"] != rows[0]["literals"]
-    assert seen.row("SELECT 'open", "postgres") == {}
+    one, two, one_again = (seen.look_up(f"SELECT max(a) FROM t WHERE b = {n}", "postgres") for n in (1, 2, 1))
+    assert one is not None
+    assert two is not None
+    assert one.first
+    assert two.first
+    assert one_again == replace(one, first=False)
+    assert one.fingerprint == two.fingerprint
+    assert one.literals != two.literals
+    assert again.look_up("select MAX(a) from t -- here\n where b = 1", "postgres") == one
+    keyed = other.look_up("SELECT max(a) FROM t WHERE b = 1", "postgres")
+    assert keyed is not None
+    assert keyed.literals != one.literals
+    assert seen.look_up("SELECT 'open", "postgres") is None

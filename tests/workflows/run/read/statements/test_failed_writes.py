@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from ingestion.statements.masking import fingerprint
-from workflows.run.read.statements import FailedWrites, rows_of
+from workflows.run.read.statements import FailedWrites, StatementRow, rows_of
 
+NO_LOAD = StatementRow(skipped="failed")
 LOAD = "INSERT INTO mart.sales SELECT a FROM s WHERE b = 'canary'"
 
 
-def row(text: str | None, dialect: str = "postgres") -> dict[str, Any]:
+def row(text: str | None, dialect: str = "postgres") -> StatementRow:
     return FailedWrites().row(text, dialect)
+
+
+def targets(found: StatementRow) -> list[str]:
+    assert found.failure is not None
+    return [".".join(parts) for parts in found.failure.targets]
 
 
 def test_a_failed_load_has_its_targets_and_the_template_of_its_later_runs() -> None:
     failed = row(LOAD)
-    assert failed["skipped"] == "failed"
-    assert failed["failure"]["targets"] == [["mart", "sales"]]
-    assert failed["failure"]["template"] == fingerprint(LOAD.replace("canary", "other"), "postgres")
+    assert failed.skipped == "failed"
+    assert targets(failed) == ["mart.sales"]
+    assert failed.failure is not None
+    assert failed.failure.template == fingerprint(LOAD.replace("canary", "other"), "postgres")
     assert "canary" not in str(failed)
 
 
@@ -43,12 +48,12 @@ def test_a_failed_load_has_its_targets_and_the_template_of_its_later_runs() -> N
     ],
 )
 def test_what_loads_nothing_or_may_have_loaded_it_is_no_failed_load(text: str | None) -> None:
-    assert row(text) == {"skipped": "failed"}
+    assert row(text) == NO_LOAD
 
 
 def test_the_load_that_a_text_ends_with_did_not_come_whichever_statement_failed() -> None:
     both = row(f"BEGIN; INSERT INTO first SELECT a FROM s; {LOAD}; COMMIT")
-    assert both["failure"]["targets"] == [["mart", "sales"]]
+    assert targets(both) == ["mart.sales"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,7 @@ def test_the_load_that_a_text_ends_with_did_not_come_whichever_statement_failed(
     ],
 )
 def test_a_load_that_may_have_come_or_is_undone_on_purpose_is_no_failed_load(dialect: str, text: str) -> None:
-    assert row(text, dialect) == {"skipped": "failed"}
+    assert row(text, dialect) == NO_LOAD
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,7 @@ def test_a_load_that_may_have_come_or_is_undone_on_purpose_is_no_failed_load(dia
     ],
 )  # fmt: skip
 def test_the_only_statement_of_a_text_is_the_one_that_failed(dialect: str, text: str) -> None:
-    assert row(text, dialect)["failure"]["targets"] == [["mart", "sales"]]
+    assert targets(row(text, dialect)) == ["mart.sales"]
 
 
 @pytest.mark.parametrize(
@@ -96,10 +101,10 @@ def test_the_only_statement_of_a_text_is_the_one_that_failed(dialect: str, text:
 def test_a_table_that_is_already_there_did_not_fail_to_load(dialect: str, code: str) -> None:
     writes = FailedWrites()
     made = "CREATE TABLE mart.sales AS SELECT a FROM s"
-    assert writes.row(made, dialect, "22012")["failure"]
-    assert writes.row(made, dialect, code) == {"skipped": "failed"}
-    assert writes.row(made, dialect)["failure"]
-    assert writes.row(LOAD, dialect, code)["failure"]
+    assert writes.row(made, dialect, "22012").failure
+    assert writes.row(made, dialect, code) == NO_LOAD
+    assert writes.row(made, dialect).failure
+    assert writes.row(LOAD, dialect, code).failure
 
 
 def test_the_code_of_a_record_is_that_of_its_statement() -> None:
@@ -119,7 +124,7 @@ def test_texts_that_differ_in_values_are_read_once() -> None:
     writes = FailedWrites()
     first, again = (writes.row(LOAD.replace("canary", value), "postgres") for value in ("1", "2"))
     assert first is again
-    assert writes.row(LOAD.replace("sales", "other"), "postgres")["failure"] != first["failure"]
+    assert writes.row(LOAD.replace("sales", "other"), "postgres").failure != first.failure
 
 
 def test_rows_are_told_of_the_only_statement_of_a_record() -> None:

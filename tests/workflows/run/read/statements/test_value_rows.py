@@ -35,7 +35,8 @@ def test_what_is_filled_is_told_and_nothing_of_the_rows(dialect: str, text: str,
 def test_statements_that_begin_alike_share_what_is_told_of_them() -> None:
     rows = ValueRows()
     first, second = (
-        rows.row(Outcome.INSERT_VALUES, f"INSERT INTO kinds VALUES ({number})", "postgres") for number in (1, 2)
+        rows.filled_tables(Outcome.INSERT_VALUES, f"INSERT INTO kinds VALUES ({number})", "postgres")
+        for number in (1, 2)
     )
     assert first is second
-    assert rows.row(Outcome.SELECT, "SELECT 1", "postgres") == {}
+    assert rows.filled_tables(Outcome.SELECT, "SELECT 1", "postgres") is None
