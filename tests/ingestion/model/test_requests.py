@@ -81,6 +81,11 @@ def test_the_parts_of_a_contribution_are_as_the_json_library_writes_them(one: Co
     assert json.loads(one.json_text(query)) == json.loads(one.meaning_text(query)) | json.loads(one.sightings_text())
 
 
+@given(contributions)
+def test_what_a_contribution_says_names_the_parser_that_read_it(one: Contribution) -> None:
+    assert json.loads(one.meaning_text({}))["parser"] == (one.parser or None)
+
+
 def test_texts_of_a_contribution_are_quoted() -> None:
     evidence = ColumnEvidence(('s."a".é\\',), 'b"\n', Transformation(Subtype.IDENTITY), "'\ud800'")
     one = Contribution(Producer(ProducerKind.QUERY, '"'), "QueryLineage", "\u2028", (evidence,))

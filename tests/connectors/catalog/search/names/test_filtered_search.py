@@ -121,6 +121,22 @@ def test_a_search_is_narrowed(filled: tuple[Client, Path], wanted: str, expected
     assert names(filled[0], wanted) == expected
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
+def test_of_what_was_written_at_one_time_the_first_by_name_come_first_however_few_are_sought(
+    filled: tuple[Client, Path], monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Two tables were written last, and two before them: which of both an index has first is no matter."""
+    monkeypatch.setattr("connectors.catalog.search.filters._MOST_SOUGHT", most)
+    expected = ["ledger", "report", "spare", "mart", "stage"]
+    for limit in range(1, 6):
+        assert names(filled[0], "service:shop sort:stale", limit=limit) == expected[:limit]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_of_what_bears_a_tag_so_many_are_found(filled: tuple[Client, Path], limit: int) -> None:
+    assert names(filled[0], "tag:pii", limit=limit) == ["raw", "report", "raw.mail", "report.mail"][:limit]
+
+
 @pytest.mark.parametrize("most", [0, 1, 2, 4])
 def test_what_is_found_is_the_same_whether_few_are_noted_or_all_looked_at(
     filled: tuple[Client, Path], monkeypatch: pytest.MonkeyPatch, most: int
