@@ -1,8 +1,8 @@
 """What job ran a statement: a tag or labels beside it, or the comment that a tool writes into it.
 
 dbt writes JSON before or after the statement (its documentation: "query-comment"), Airflow's integrations and others
-key='value' pairs (sqlcommenter's specification), Looker and Metabase a line of their own. Only the names of jobs are
-taken, without what is another in every run: what else a comment holds may be anybody's data.
+key='value' pairs (sqlcommenter's specification), Looker, Metabase and Hex a line of their own. Only the names of jobs
+are taken, without what is another in every run: what else a comment holds may be anybody's data.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KEYS = (
 _USUAL_KEYS = ("job", "job_name", "pipeline", "app")
 """Of nobody in particular: in a tag they name the job, in a comment they may be anything."""
 
-_TOOLS = (("Looker Query Context", "looker"), ("Metabase::", "metabase"))
+_TOOLS = (("Looker Query Context", "looker"), ("Metabase::", "metabase"), ("Hex query metadata:", "hex"))
 _DBT_NODE = re.compile(r"[a-z_]++(?:\.[\w-]++)++")
 _NO_JOBS = frozenset(
     {

@@ -33,6 +33,7 @@ def test_a_tag_names_the_job(tag: str | None, job: str | None) -> None:
         ("insert into t select 1 /*dag_id='shop',task_id='load%20all',traceparent='00'*/", "airflow shop.load all"),
         ('-- Looker Query Context \'{"user_id":1,"history_slug":"ab"}\'\nselect 1', "looker"),
         ("-- Metabase:: userID: 1 queryType: native queryHash: ab\nselect 1", "metabase"),
+        ('select 1\n-- Hex query metadata: {"project_id": "7f", "user_email": "ann@example.com"}', "hex"),
         ("select 1 -- password='hunter2', name='ann'", None),
         ("select 1 /* the daily job */", None),
         ("select 'no comment'", None),
