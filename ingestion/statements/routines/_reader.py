@@ -426,9 +426,10 @@ class _TransactReader:
     def _text(self, first: int, last: int) -> str | None:
         """What constant texts, and variables that have one, make joined by +; None where a part of it is not known."""
         texts: list[str] = []
+        text_of = self.variables.text_of if last == first + 1 else self.variables.part_of
         for index in range(first, last):
             word = self.code.word(index)
-            part = self.variables.text_of(word) if word.startswith("@") else constant(self.code, index, index + 1)
+            part = text_of(word) if word.startswith("@") else constant(self.code, index, index + 1)
             if part is not None:
                 texts.append(part)
             elif word not in ("+", "n"):

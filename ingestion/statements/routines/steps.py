@@ -142,9 +142,10 @@ class Variables:
     """What a body's names stand for, as far as its text has been read.
 
     `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
-    `texts` its constant text, `fields` the queries of a record's fields that were filled by themselves, `rows` the
-    names that were declared as rows, `blocks` those of blocks, `row_types` the columns' names by a type of rows, and
-    by a variable of it with a dot behind. A variable that is filled twice stands for neither.
+    `texts` its constant text, `emptied` the names that were given an empty one, `fields` the queries of a record's
+    fields that were filled by themselves, `rows` the names that were declared as rows, `blocks` those of blocks,
+    `row_types` the columns' names by a type of rows, and by a variable of it with a dot behind. A variable that is
+    filled twice stands for neither.
     `unmarked`: names stand for them without a mark in a dialect that has marks too, as the parameters of Snowflake's
     functions do. `placeholders` has, of a parameter that is to be known again in the text, what stands for it. `table`
     is the one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none
@@ -156,6 +157,7 @@ class Variables:
     queries: dict[str, str] = field(default_factory=dict)
     values: dict[str, str | None] = field(default_factory=dict)
     texts: dict[str, str | None] = field(default_factory=dict)
+    emptied: set[str] = field(default_factory=set)
     fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
     rows: set[str] = field(default_factory=set)
     blocks: set[str] = field(default_factory=set)
@@ -234,12 +236,17 @@ class Variables:
         key = name.casefold()
         self.declared.add(key)
         if text == "":
+            self.emptied.add(key)
             return
         self.texts[key] = None if key in self.texts and self.texts[key] != text else text
 
     def text_of(self, name: str) -> str | None:
         """The one constant text of a variable."""
         return self.texts.get(name.casefold())
+
+    def part_of(self, name: str) -> str | None:
+        """The same where it is a part of another text, which an empty one would make another statement."""
+        return None if name.casefold() in self.emptied else self.text_of(name)
 
     def query_of(self, name: str) -> str | None:
         """The query behind a record or cursor."""

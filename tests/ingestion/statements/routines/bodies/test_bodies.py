@@ -279,11 +279,18 @@ def test_a_text_of_t_sql_that_constants_make_is_followed_whole(body: str) -> Non
         "SET @table = dbo.current_name()",
         "SET @table += '_old'",
         "IF @weekly = 1 SET @table = 'weekly'",
+        "IF @weekly = 1 SET @table = ''",
     ],
 )
 def test_a_text_of_t_sql_that_something_else_fills_is_told_and_not_guessed(filled: str) -> None:
     body = f"DECLARE @table sysname = 'daily' {filled} EXEC ('insert into ' + @table + ' select b from raw')"
     assert block_steps(f"BEGIN {body} END", "tsql")[-1] == RoutineStep(problem=Outcome.DYNAMIC_SQL)
+
+
+def test_an_empty_text_runs_nothing_and_is_as_a_part_another_text() -> None:
+    ending = "DECLARE @ending sysname = '' IF @old = 1 SET @ending = '_old'"
+    (step,) = block_steps(f"BEGIN {ending} EXEC ('insert into kept' + @ending + ' select b from raw') END", "tsql")
+    assert step == RoutineStep(problem=Outcome.DYNAMIC_SQL)
 
 
 @pytest.mark.parametrize(
