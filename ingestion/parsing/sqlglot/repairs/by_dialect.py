@@ -61,6 +61,8 @@ from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 _COMPOUND = frozenset("+-*/%&|^")
 _STAYING = keywords("external raw standard")
 _MADE = _STAYING | keywords("scratch temp")
+_BEFORE_ONLY = keywords("from join update into using ,")
+_OF_ONE = keywords("containers only")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
 # SELECT a FROM t |> …: the pipe would be taken for one behind t, and the list be lost.
@@ -71,6 +73,8 @@ _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 _CHANGED_QUERY = re.compile(r"\A\s*+(?:(?:insert|merge)\s++into|update)\s*+\(", re.IGNORECASE)
 # INSERT INTO t INCLUDE (x INT) …: INCLUDE would be an alias of t, or its columns be those that are included.
 _INCLUDED = re.compile(r"\A.{0,2000}?\binclude\s*+\(\s*+[\w\"]++\s++\w", re.IGNORECASE | re.DOTALL)
+# FROM ONLY (t), FROM CONTAINERS(t): a function that gives rows.
+_ONLY = re.compile(r"(?:\b(?:from|join|update|into|using)|,)\s*+(?:only|containers)\s*+\(", re.IGNORECASE)
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
@@ -139,9 +143,10 @@ _MISREAD = {
         r"|\bmodel\b.{0,2000}?\bmeasures\s*+\(|\bnested\s++(?!table\b)[\w\"]"
         r"|\b(?:value|ref)\s*+\(\s*+[\w\"]++\s*+\)"
         r"|\A\s*+insert\b(?s:.{0,2000}?)\binto\s++[^\s(]++\s++(?!values\b)[\w$#\"]++(?:\s++for)?\s*+\("
-        rf"|\bthe\s*+\(\s*+select\b|{_CHANGED_QUERY.pattern}",
+        rf"|\bthe\s*+\(\s*+select\b|{_CHANGED_QUERY.pattern}|{_ONLY.pattern}",
         re.IGNORECASE | re.DOTALL,
     ),
+    "informix": _ONLY,
     "materialize": re.compile(f"{_SINKS.pattern}|{_FROM_SOURCE.pattern}", re.IGNORECASE | re.DOTALL),
     "risingwave": _SINKS,
     "mariadb": _PRIORITY,
@@ -153,7 +158,12 @@ _MISREAD = {
     "trino": _DESCRIBED,
     # INSERT INTO FILES(…), INTO EXTERN(…) and INTO BLACKHOLE() would fill tables of these names.
     "doris": _INTO_FILES,
-    "questdb": re.compile(r"\A\s*+insert\s++(?:batch|atomic)\b", re.IGNORECASE),
+    # FROM a LT JOIN b: LT would be an alias of a.
+    "questdb": re.compile(
+        r"\A\s*+insert\s++(?:batch|atomic)\b|\b(?:lt|splice)\s++join\b|\bsample\s++by\b|\blatest\s++on\b"
+        r"|\A\s*+create\b.{0,2000}?\bas\s*+\(",
+        re.IGNORECASE | re.DOTALL,
+    ),
     "starrocks": _INTO_FILES,
     "druid": _INTO_FILES,
     # COPY t FROM LOCAL 'path' would read a table `local`, EXPORT TO PARQUET (…) write a file `parquet`.
@@ -294,11 +304,42 @@ def _sqlite(code: Code) -> Iterator[Edit]:
 
 
 def _questdb(code: Code) -> Iterator[Edit]:
-    """QuestDB: without how rows are committed, whose words would be the table: INSERT BATCH 100 INTO t …."""
+    """QuestDB: without how rows are committed, whose words would be the table: INSERT BATCH 100 INTO t ….
+
+    Without how a table of a query is stored as well, and which rows meet in time: `(…) TIMESTAMP(ts)`, `SAMPLE BY 1h`,
+    `LATEST ON ts PARTITION BY k`, `LT JOIN`.
+    """
+    if code.stands(0, "create"):
+        opening = next((n + 1 for n in code.outside(1) if code.stands(n, "as")), len(code))
+        if code.word(opening) == "(" and code.closing(opening) + 1 < len(code):
+            yield code.edit(code.closing(opening) + 1, len(code) - 1)
+    for number in range(1, len(code) - 2):
+        if code.stands(number, "sample", "by") or code.stands(number, "latest", "on"):
+            yield code.edit(number, _end_of_samples(code, number) - 1)
+        elif code.word(number) in ("lt", "splice") and code.stands(number + 1, "join"):
+            yield code.edit(number, number)
     if code.stands(0, "insert") and code.word(1) in ("batch", "atomic"):
         into = next((n for n in code.outside(2) if code.word(n) == "into"), None)
         if into is not None:
             yield code.edit(1, into - 1)
+
+
+_BEHIND_SAMPLES = keywords("where order limit union intersect except group ;")
+
+
+def _end_of_samples(code: Code, number: int) -> int:
+    ends = (n for n in code.outside(number + 2) if code.word(n) in _BEHIND_SAMPLES)
+    last = next((n for n in range(number, len(code)) if code.word(n) == ")" and code.opening(n) < number), len(code))
+    return min(next(ends, len(code)), last)
+
+
+def _only_rows(code: Code) -> Iterator[Edit]:
+    """FROM ONLY (t), UPDATE ONLY (t): without the rows of the tables beneath t; Oracle: FROM CONTAINERS(t)."""
+    for number in range(1, len(code) - 3):
+        if code.word(number) in _OF_ONE and code.word(number - 1) in _BEFORE_ONLY and code.word(number + 1) == "(":
+            last = code.closing(number + 1)
+            if code.dotted_name(number + 2)[1] == last:
+                yield code.edit(number, last, f" {code.between(number + 2, last)} ")
 
 
 def _overriding(code: Code) -> Iterator[Edit]:
@@ -514,7 +555,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "athena": (unloaded_query, tables_and_descriptors),
     "bigquery": (_array_with_offset, _tables_and_models, snapshots, replicas),
     "databricks": _SPARK,
-    "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed),
+    "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed, _only_rows),
     "doris": (written_files, _with_label, _part_changed),
     "druid": (exported_files, _druid),
     "clickhouse": (
@@ -532,12 +573,13 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
-    "informix": (_informix,),
+    "informix": (_informix, _only_rows),
     "materialize": (_sink, source_table),
     "questdb": (_questdb,),
     "risingwave": (_sink,),
-    "greenplum": (_overriding, foreign_table, unknown_types),
-    "postgres": (_overriding, foreign_table, unknown_types),
+    "greenplum": (_overriding, foreign_table, unknown_types, _only_rows),
+    "oracle": (*SERVER_REPAIRS["oracle"], _only_rows),
+    "postgres": (_overriding, foreign_table, unknown_types, _only_rows),
     "hive": (existing_partition,),
     "redshift": (table_properties, merged_without_duplicates, unknown_types),
     "snowflake": (streams, table_kinds, linear_clusters, file_formats),
@@ -589,7 +631,7 @@ def needs_repair(text: str, dialect: str) -> bool:
     if dialect == "db2":
         if "@" in text or _CHANGED_QUERY.match(text) is not None:
             return True
-        return _INCLUDED.search(text) is not None or CURRENT.search(text) is not None
+        return any(pattern.search(text) is not None for pattern in (_INCLUDED, CURRENT, _ONLY))
     if "|>" in text and dialect in _PIPING and _PIPED_QUERY.search(text) is not None:
         return True
     misread = _MISREAD.get(dialect)

@@ -55,6 +55,7 @@ EXAMPLES = {
     "_numbered_ranges": "INSERT INTO t (v) SELECT RANGE_N(d BETWEEN 1, 5 AND 20, NO RANGE) FROM s",
     "_objects_of_stores": "INSERT INTO t SELECT * FROM (LOCATION = '/s3/b') AS d",
     "_oracle_merge": "MERGE INTO t USING s ON (t.k = s.k) WHEN MATCHED THEN UPDATE SET t.a = s.a DELETE WHERE t.b = 1",
+    "_only_rows": "INSERT INTO t (a) SELECT b FROM ONLY (d.s)",
     "_ordered_pivots": "CREATE TABLE t AS FROM (PIVOT s ON q IN ('a') USING SUM(v) GROUP BY k ORDER BY k)",
     "_overriding": "INSERT INTO t (a) OVERRIDING SYSTEM VALUE SELECT b FROM s",
     "_parametric_aggregate": "INSERT INTO o (a) SELECT approx_top_k(5)(a) FROM s",
