@@ -276,6 +276,7 @@ WAREHOUSES = (
         use_names_database=True,
         creating_picks=True,
         set_makes_variables=True,
+        statement_chains=True,
         declare_opens_block=True,
         declare_section=True,
         marked_variables=True,

@@ -214,6 +214,7 @@ class Dialect:
     list_aggregate: str = "string_agg"  # what GROUP_CONCAT is called
     assigned_names: bool = False  # SELECT 'x' = a: a column "x"
     text_addition: bool = False  # a + b joins texts, so that its sides have an order
+    statement_chains: bool = False  # SELECT … ->> INSERT … FROM $1
     keyed_braces: bool = False  # {'k': a} is an object
     bare_date_parts: bool = False  # DATE_TRUNC(a, MONTH); elsewhere the part is a string
     sequence_values: bool = False  # seq.NEXTVAL

@@ -13,6 +13,7 @@ from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keyw
 from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW
 from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
 from ingestion.dialects.unfilled_templates import without_template_comments
+from ingestion.statements._chains import may_be_chain, without_chains
 from ingestion.statements.cleaning import (
     EDGE,
     clean,
@@ -431,6 +432,8 @@ def is_single(text: str, dialect: Dialect) -> bool:
     """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
     if ";" in text.rstrip(EDGE) or "\\" in text or (dialect.stage_names and "!" in text):
         return False
+    if may_be_chain(text, dialect):
+        return False
     if (dialect.separator is Separator.GO or dialect.sqlplus_commands) and "\n" in text:
         return False
     if dialect.sqlplus_commands and _COMMAND.match(text) is not None:
@@ -450,6 +453,7 @@ def _prepare(text: str, dialect: Dialect) -> str:
         text = with_compiled_branches(_without_sqlplus_commands(text), dialect)
     if "\\" in text or dialect.stage_names or dialect.prefixed_escapes:
         text = unescape_line_ends(without_client_commands(text, dialect), dialect)
+    text = without_chains(text, dialect)
     return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text
 
 

@@ -12,6 +12,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.model.outcomes import Outcome
+from ingestion.statements._chains import without_chains
 from ingestion.statements.routines.steps import (
     RoutineStep,
     Variables,
@@ -453,7 +454,7 @@ def read_body(
     `depth` counts the texts that ran texts on the way to it. `BEGIN INSERT INTO t SELECT a FROM s; RETURN 1; END` has
     one step, the INSERT, and returns "1".
     """
-    code = Code.of(text, dialect)
+    code = Code.of(without_chains(text, dialect), dialect)
     if dialect.separator is Separator.GO:
         return _transact_body(code, variables)
     reader = _Reader(code, variables, depth)
