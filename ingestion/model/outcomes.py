@@ -117,7 +117,7 @@ class Outcome(_DescribedCode):
     DYNAMIC_SQL = (
         "dynamic_sql",
         _SKIPPED,
-        "Runs a text that is put together as it runs; the statements in it count where the text is constant.",
+        "Runs a text that is put together as it runs, or elsewhere; constant texts that run here are read.",
         "Log the statements that are run, not only the call.",
     )
     EMPTY = "empty", _SKIPPED, "There is no statement in the text: only comments or blanks."

@@ -46,6 +46,7 @@ from ingestion.parsing.sqlglot.statements.writes import (
     without_output,
 )
 from ingestion.parsing.token_names import relation_name
+from ingestion.statements import split
 from ingestion.statements.cleaning import plainly_spelled
 from ingestion.statements.routines.steps import runs_elsewhere
 
@@ -437,7 +438,7 @@ def _execute(code: Code, depth: int) -> RelationalStatement:
         return _sp_rename(_arguments(code), rules)
     is_whole = not any(token.text in ("+", "|", "&") for token in code.tokens)
     if constant is not None and is_whole and depth < _DYNAMIC_DEPTH and _is_statement(constant):
-        run = _remote_query(code, constant) if runs_elsewhere(code, len(code)) else constant
+        run = _remote_query(code, constant) if runs_elsewhere(code, 0, len(code)) else constant
         return _parse(run, rules, depth + 1) if run else RelationalStatement(StatementKind.CALL, rules.name)
     if code.stands(0, "execute", "immediate"):
         raise Unparsable("the text that EXECUTE IMMEDIATE runs is not constant")
@@ -446,10 +447,16 @@ def _execute(code: Code, depth: int) -> RelationalStatement:
 
 def _remote_query(code: Code, text: str) -> str | None:
     """EXEC('query') AT server as one of OPENQUERY's; None for what that server changes of its own."""
-    if text.split(None, 1)[0].lower() not in ("select", "with"):
+    server = code.find(0, frozenset({"at"})) + 1
+    server += code.word(server) == "data_source"
+    if (
+        server >= len(code)
+        or text.split(None, 1)[0].lower() not in ("select", "with")
+        or len(split(text, code.dialect)) > 1
+    ):
         return None
     quoted = text.replace("'", "''")
-    return f"SELECT * FROM OPENQUERY({code.tokens[-1].text}, '{quoted}')"
+    return f"SELECT * FROM OPENQUERY({code.tokens[server].text}, '{quoted}')"
 
 
 def _is_statement(text: str) -> bool:

@@ -45,6 +45,14 @@ _WITH_OPTIONS = keywords(
 )
 """What WITH may be followed by within a statement; a query of its own begins with a name."""
 _ALTERED_PARTS = keywords("column constraint period")
+_CALLING = keywords("exec execute")
+_FILLED_BY_CALL = keywords("out output")
+_SETTING = keywords("declare set select")
+_ADDING = frozenset("+-*/%&|^")
+# IF @v = 'x' fills nothing.
+_COMPARED_AFTER = keywords("if while where and or on when having not (")
+_LONGEST_TEXT = 100_000
+"""Characters of a text that constants make: one that is put together of itself again and again grows without end."""
 _INTO = frozenset({"into"})
 _FROM = frozenset({"from"})
 _AS_STRUCT = re.compile(r"\bselect\s+as\s+struct\s", re.IGNORECASE)
@@ -118,14 +126,12 @@ def _assign(code: Code, name: str, value: tuple[int, int], variables: Variables)
         variables.fill(name, query)
         variables.record(name, query)
         return
-    _set_expression(code, name, value, variables)
+    variables.set_constant(name, constant(code, *value))
+    _fill_expression(code, name, value, variables)
 
 
-def _set_expression(
-    code: Code, name: str, value: tuple[int, int], variables: Variables, text: str | None = None
-) -> None:
-    """A variable takes what is no query: perhaps a constant text, perhaps made of others that queries filled."""
-    variables.set_constant(name, constant(code, *value) if text is None else text)
+def _fill_expression(code: Code, name: str, value: tuple[int, int], variables: Variables) -> None:
+    """A variable takes what is no query, and may be made of others that queries filled."""
     made_of = with_parameters(code, *value, variables)
     if made_of != code.between(*value) and _READS_QUERY.search(made_of):
         variables.fill(name, f"SELECT {made_of}")
@@ -321,6 +327,7 @@ class _TransactReader:
     steps: list[RoutineStep] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
     tables: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
     returned: list[str] = field(default_factory=list)
 
     def take(self, first: int, last: int) -> None:
@@ -328,6 +335,8 @@ class _TransactReader:
         verb = self.code.word(first)
         if verb == "set" and not self.code.word(first + 1).startswith("@"):
             return  # an option of the session
+        for name in self._filled_otherwise(first, last):
+            self._set_text(name, None)
         if verb in ("declare", "set"):
             self._declare(first, last)
         elif verb in ("exec", "execute"):
@@ -364,15 +373,42 @@ class _TransactReader:
                 self.steps.append(RoutineStep(f"CREATE TABLE #{name[1:]} {self.code.between(after + 1, end)}"))
                 continue
             self.variables.declare(name)
+            if self.code.word(first) == "declare":
+                self.own.add(name.casefold())
             value = next((p for p in range(begin, end) if self.code.word(p) == "="), end)
             if value < end:
                 self._takes(name, value + 1, end)
 
     def _takes(self, name: str, first: int, last: int) -> None:
         if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
+            self._set_text(name, None)
             self.variables.fill(name, with_parameters(self.code, first + 1, last - 1, self.variables))
         else:
-            _set_expression(self.code, name, (first, last), self.variables, self._text(first, last))
+            self._set_text(name, self._text(first, last))
+            _fill_expression(self.code, name, (first, last), self.variables)
+
+    def _set_text(self, name: str, text: str | None) -> None:
+        """A variable takes a text. One that the body has not declared is a parameter, which whoever calls it fills."""
+        self.variables.set_constant(name, text if name.casefold() in self.own else None)
+
+    def _filled_otherwise(self, first: int, last: int) -> Iterator[str]:
+        """The variables that a statement gives what is no constant, or adds something to.
+
+        SET @v += x, SELECT @v += x, UPDATE t SET @v = a, WITH c AS (…) SELECT @v = a, EXEC @v = f, EXEC p @v OUTPUT.
+        """
+        verb = self.code.word(first)
+        for index in range(first + 1, last):
+            name, behind = self.code.word(index), self.code.word(index + 1)
+            if not name.startswith("@"):
+                continue
+            if verb in _CALLING:
+                filled = behind in _FILLED_BY_CALL or (behind == "=" and index == first + 1)
+            elif behind == "=":
+                filled = verb not in _SETTING and self.code.word(index - 1) not in _COMPARED_AFTER
+            else:
+                filled = behind in _ADDING and self.code.word(index + 2) == "="
+            if filled:
+                yield name
 
     def _assigns(self, first: int, last: int) -> bool:
         return (
@@ -388,7 +424,7 @@ class _TransactReader:
         for begin, end in self.code.items(_first_selected(self.code, first), until):
             name = self.code.tokens[begin].text
             assigned = self.code.word(begin + 1) == "="
-            self.variables.set_constant(name, self._text(begin + 2, end) if assigned and not rest else None)
+            self._set_text(name, self._text(begin + 2, end) if assigned and not rest else None)
             if not assigned or not rest:
                 continue
             self.variables.fill(name, f"SELECT {self.code.between(begin + 2, end)} {rest}")
@@ -405,9 +441,6 @@ class _TransactReader:
             self.variables.fill(name, value)
 
     def _execute(self, first: int, last: int) -> None:
-        for index in range(first, last):
-            if self.code.word(index + 1) in ("out", "output"):
-                self.variables.set_constant(self.code.word(index), None)
         called = routine_called_at(self.code, first)
         if called:
             self.steps.append(RoutineStep(calls=called))
@@ -418,24 +451,28 @@ class _TransactReader:
             start += 1
         start += 2 * (self.code.word(start + 1) == "=")  # sp_executesql @stmt = @text
         stop = next((index for index in range(start, last) if self.code.word(index) in (",", ")")), last)
-        text = self._text(start, stop)
-        if text is None or runs_elsewhere(self.code, last):
+        text = self._text(start, stop, runs=True)
+        if text is None or runs_elsewhere(self.code, first, last):
             self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         else:
             self.steps += _transact_body(Code.of(text, self.code.dialect), Variables())[0]
 
-    def _text(self, first: int, last: int) -> str | None:
-        """What constant texts, and variables that have one, make joined by +; None where a part of it is not known."""
+    def _text(self, first: int, last: int, *, runs: bool = False) -> str | None:
+        """What constant texts, and variables that have one, make joined by +; None where a part of it is not known.
+
+        `runs`: it is run as it is, and so nothing where it is empty.
+        """
         texts: list[str] = []
-        text_of = self.variables.text_of if last == first + 1 else self.variables.part_of
+        text_of = self.variables.text_of if runs and last == first + 1 else self.variables.part_of
         for index in range(first, last):
             word = self.code.word(index)
             part = text_of(word) if word.startswith("@") else constant(self.code, index, index + 1)
             if part is not None:
                 texts.append(part)
-            elif word not in ("+", "n"):
+            elif word not in ("+", "(", ")") and not (word == "n" and self.code.is_string(index + 1)):  # N'text'
                 return None
-        return "".join(texts) if texts else None
+        known = bool(texts) and sum(map(len, texts)) <= _LONGEST_TEXT
+        return "".join(texts) if known else None
 
 
 # Bodies whose statements end with semicolons: a walk through declarations, control flow and statements.

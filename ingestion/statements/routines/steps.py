@@ -24,6 +24,9 @@ _NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
 
 _NAMED_AFTER = frozenset({".", "as", "@"})
 _ENDS_SET = frozenset({"from", "where", ";", "when"})
+_AT = frozenset({"at"})
+_OF_THIS_DATABASE = 2
+"""Parts of a name, which may have a schema."""
 _LONGEST_QUERY = 4_000
 """Characters of a query that is put in a variable's place: variables made of variables grow without end."""
 _INTO_TABLE = keywords("insert merge overwrite ignore")
@@ -104,9 +107,13 @@ def routine_called_at(code: Code, index: int) -> tuple[str, ...]:
     return ()
 
 
-def runs_elsewhere(code: Code, last: int) -> bool:
-    """T-SQL: whether the EXEC (text) that ends before a token runs it AT a linked server, whose tables it means."""
-    return code.word(last - 2) == "at" or code.words(last - 3, 2) == ("at", "data_source")
+def runs_elsewhere(code: Code, first: int, last: int) -> bool:
+    """T-SQL: whether the EXEC from `first` to `last` runs a text whose names are another server's or database's.
+
+    EXEC ('text') AT server; EXEC db.sys.sp_executesql N'text', which runs as though `USE db` had been said.
+    """
+    name_at = first + 1 + 2 * (code.word(first + 2) == "=")
+    return code.find(first, _AT, last) < last or len(code.dotted_name(name_at)[0]) > _OF_THIS_DATABASE
 
 
 def _executed_name(code: Code, index: int) -> tuple[str, ...]:

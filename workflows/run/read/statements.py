@@ -158,8 +158,8 @@ SEGMENT_WRITTEN = "segment_written"
 NO_RECORD = (READ_BEFORE, SEGMENT_WRITTEN)
 """Why rows are skipped that stand for nothing that this run has read."""
 _BATCH = 10_000
-_NOT_GIVEN: Row = {"position": 0, "step": 0, "sets": False, "already_published": False}
-"""What rows have that do not say otherwise; null in all other columns."""
+_NOT_GIVEN: Row = {"already_published": False}
+"""What rows have beside their own and their record's; null in all other columns."""
 _AS_IN_RECORDS = ("source_id", "user", "job", "error_code", "rows", "bytes", "credits")
 _MOST_DIGITS = 18
 """Of a line's number that surely is one of 64 bits."""
@@ -251,7 +251,7 @@ def _only_reads(text: str, dialect: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Failure:
+class _FailedText:
     """The row of a text that failed. `creates`: it was to make what it fills."""
 
     row: StatementRow
@@ -263,7 +263,7 @@ class _Failure:
         return self.row.failure.template if self.row.failure is not None else ""
 
 
-_WRITES_NOTHING = _Failure(StatementRow(skipped=Outcome.FAILED), creates=False)
+_WRITES_NOTHING = _FailedText(StatementRow(skipped=Outcome.FAILED), creates=False)
 
 
 class FailedWrites:
@@ -271,32 +271,32 @@ class FailedWrites:
 
     def __init__(self) -> None:
         self._shapes: dict[str, FingerprintCache] = {}
-        self._failures: dict[tuple[str, str], _Failure] = {}
+        self._known: dict[tuple[str, str], _FailedText] = {}
 
     def row(self, text: str | None, dialect: str, code: str | None = None) -> StatementRow:
         """The row of a record that failed, with its `failure` where it was to write a table.
 
         `code`: of its error, where one is known.
         """
-        found = self._failure(text, dialect) if text else _WRITES_NOTHING
+        found = self._look_up(text, dialect) if text else _WRITES_NOTHING
         return _WRITES_NOTHING.row if found.creates and _says_that_the_name_is_taken(code) else found.row
 
-    def _failure(self, text: str, dialect: str) -> _Failure:
+    def _look_up(self, text: str, dialect: str) -> _FailedText:
         shapes = self._shapes.get(dialect) or self._shapes.setdefault(dialect, FingerprintCache(dialect))
         shape = shapes.shape_of(text)
         known = shapes.fingerprint(shape) if shape is not None else None
-        if known is not None and (dialect, known) in self._failures:
-            return self._failures[dialect, known]
-        found = _failure_of(text, dialect)
+        if known is not None and (dialect, known) in self._known:
+            return self._known[dialect, known]
+        found = _read_failed_text(text, dialect)
         if shape is not None and found.template:
-            if len(self._failures) >= _MOST_WRITES:
-                self._failures.clear()
+            if len(self._known) >= _MOST_WRITES:
+                self._known.clear()
             shapes.learn(shape, found.template)
-            self._failures[dialect, found.template] = found
+            self._known[dialect, found.template] = found
         return found
 
 
-def _failure_of(text: str, dialect: str) -> _Failure:
+def _read_failed_text(text: str, dialect: str) -> _FailedText:
     try:
         load = _failed_load(text, dialect)
         tables = written_tables(load[0], dialect_of(dialect)) if load is not None else ()
@@ -306,7 +306,7 @@ def _failure_of(text: str, dialect: str) -> _Failure:
     if load is None or not template:
         return _WRITES_NOTHING
     failure = FailedWrite(template, tuple(name.parts for name in tables))
-    return _Failure(StatementRow(skipped=Outcome.FAILED, failure=failure), load[1] in _CREATING_KINDS)
+    return _FailedText(StatementRow(skipped=Outcome.FAILED, failure=failure), load[1] in _CREATING_KINDS)
 
 
 def _says_that_the_name_is_taken(code: str | None) -> bool:
@@ -606,7 +606,7 @@ def segment_row(file: str) -> pa.RecordBatch:
 
 def _no_record(row: Row) -> pa.RecordBatch:
     empty = {"source_id": "", "time": 0.0, "file": "", "line": 0, "session": "", "dialect": ""}
-    return pa.RecordBatch.from_pylist([{**_NOT_GIVEN, **empty, **row}], schema=_ARROW_SCHEMA)
+    return pa.RecordBatch.from_pylist([{**asdict(StatementRow()), **_NOT_GIVEN, **empty, **row}], schema=_ARROW_SCHEMA)
 
 
 def _statement_batches(records: pa.RecordBatch, digests: Digests, state: TaskState) -> Iterator[pa.RecordBatch]:

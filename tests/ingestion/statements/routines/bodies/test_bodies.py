@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ingestion.dialects import DIALECTS
 from ingestion.model.outcomes import Outcome
 from ingestion.statements import split
-from ingestion.statements.routines.bodies import block_steps, take_apart
+from ingestion.statements.routines.bodies import block_steps, routines_in, take_apart
 from ingestion.statements.routines.steps import RoutineStep
 
 PLPGSQL = """CREATE OR REPLACE PROCEDURE etl.load(p_day date, n int) LANGUAGE plpgsql SET search_path = etl, public
@@ -280,6 +280,11 @@ def test_a_text_of_t_sql_that_constants_make_is_followed_whole(body: str) -> Non
         "SET @table += '_old'",
         "IF @weekly = 1 SET @table = 'weekly'",
         "IF @weekly = 1 SET @table = ''",
+        "SET @table = (SELECT name FROM settings)",
+        "SELECT @table += '_old'",
+        "UPDATE settings SET @table = name WHERE id = 1",
+        "; WITH s AS (SELECT name FROM settings) SELECT @table = name FROM s",
+        "EXEC @table = dbo.current_name",
     ],
 )
 def test_a_text_of_t_sql_that_something_else_fills_is_told_and_not_guessed(filled: str) -> None:
@@ -291,6 +296,45 @@ def test_an_empty_text_runs_nothing_and_is_as_a_part_another_text() -> None:
     ending = "DECLARE @ending sysname = '' IF @old = 1 SET @ending = '_old'"
     (step,) = block_steps(f"BEGIN {ending} EXEC ('insert into kept' + @ending + ' select b from raw') END", "tsql")
     assert step == RoutineStep(problem=Outcome.DYNAMIC_SQL)
+
+
+def test_an_empty_text_is_none_of_what_it_is_given_to() -> None:
+    given = "DECLARE @a sysname = '', @b sysname IF @old = 1 SET @a = '_old' SET @b = @a"
+    (step,) = block_steps(f"BEGIN {given} EXEC ('insert into kept' + @b + ' select b from raw') END", "tsql")
+    assert step == RoutineStep(problem=Outcome.DYNAMIC_SQL)
+
+
+@pytest.mark.parametrize("default", ["IF @table IS NULL SET @table = 'daily'", "SET @table += '_x'"])
+def test_whoever_calls_a_procedure_fills_its_parameters(default: str) -> None:
+    text = f"CREATE PROCEDURE p @table sysname AS BEGIN {default} EXEC ('insert into ' + @table + ' select 1') END"
+    (routine,) = routines_in(text, "tsql")
+    assert routine.steps == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
+
+
+@pytest.mark.parametrize(
+    "kept", ["IF @table = 'x' PRINT 'y'", "WHILE (@table = 'x') BREAK", "EXEC dbo.check_it @table = @table"]
+)
+def test_what_a_variable_is_compared_with_or_passed_to_does_not_fill_it(kept: str) -> None:
+    body = f"DECLARE @table sysname = 'daily' {kept} EXEC ('insert into ' + @table + ' select b from raw')"
+    assert block_steps(f"BEGIN {body} END", "tsql")[-1] == RoutineStep("insert into daily select b from raw")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EXEC other.sys.sp_executesql N'insert into kept select b from raw'",
+        "EXEC @result = far.other.sys.sp_executesql N'insert into kept select b from raw'",
+        "EXEC ('insert into kept select b from raw') AT far WITH RESULT SETS NONE",
+    ],
+)
+def test_a_text_that_runs_elsewhere_is_not_read_as_one_of_this_database(text: str) -> None:
+    assert block_steps(f"BEGIN DECLARE @result int {text} END", "tsql") == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
+
+
+def test_a_text_that_doubles_from_variable_to_variable_ends() -> None:
+    doubled = " ".join(f"DECLARE @v{n + 1} nvarchar(max) = @v{n} + @v{n}" for n in range(60))
+    steps = block_steps(f"BEGIN DECLARE @v0 nvarchar(max) = 'insert into kept ' {doubled} EXEC (@v60) END", "tsql")
+    assert steps == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
 
 
 @pytest.mark.parametrize(
