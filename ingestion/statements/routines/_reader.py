@@ -326,7 +326,7 @@ class _TransactReader:
     code: Code
     steps: list[RoutineStep] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
-    tables: set[str] = field(default_factory=set)
+    tables: dict[str, str] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
     returned: list[str] = field(default_factory=list)
 
@@ -357,7 +357,15 @@ class _TransactReader:
 
     def _table(self, match: re.Match[str]) -> str:
         """A table variable is a temporary table."""
-        return f"#{match[1]}" if match[1].casefold() in self.tables else match[0]
+        return self.tables.get(match[1].casefold(), match[0])
+
+    def _as_temporary_table(self, name: str) -> str:
+        """The name of the temporary table that a table variable is read as: none that the body has a table of."""
+        known = {self.code.word(index) for index in range(len(self.code)) if self.code.word(index).startswith("#")}
+        name = f"#{name}"
+        while name.casefold() in known:
+            name += "_"
+        return name
 
     def _declare(self, first: int, last: int) -> None:
         cursor = self.code.find(first, frozenset({"for"}), last)
@@ -369,8 +377,8 @@ class _TransactReader:
             name = self.code.tokens[begin].text
             after = begin + 1 + (self.code.word(begin + 1) == "as")
             if self.code.word(after) == "table":
-                self.tables.add(name[1:].casefold())
-                self.steps.append(RoutineStep(f"CREATE TABLE #{name[1:]} {self.code.between(after + 1, end)}"))
+                table = self.tables[name[1:].casefold()] = self._as_temporary_table(name[1:])
+                self.steps.append(RoutineStep(f"CREATE TABLE {table} {self.code.between(after + 1, end)}"))
                 continue
             self.variables.declare(name)
             if self.code.word(first) == "declare":

@@ -319,6 +319,16 @@ def test_what_a_variable_is_compared_with_or_passed_to_does_not_fill_it(kept: st
     assert block_steps(f"BEGIN {body} END", "tsql")[-1] == RoutineStep("insert into daily select b from raw")
 
 
+def test_a_table_variable_is_no_temporary_table_of_its_name() -> None:
+    body = "DECLARE @t TABLE (a int) INSERT @t SELECT a FROM s INSERT #t SELECT b FROM u INSERT o SELECT a FROM @t"
+    assert [step.text for step in block_steps(f"BEGIN {body} END", "tsql")] == [
+        "CREATE TABLE #t_ (a int)",
+        "INSERT #t_ SELECT a FROM s",
+        "INSERT #t SELECT b FROM u",
+        "INSERT o SELECT a FROM #t_",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
