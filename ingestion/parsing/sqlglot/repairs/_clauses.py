@@ -34,6 +34,15 @@ _CHANGE_COLUMNS = {
     "changes": ("VERSION", "CREATION_VERSION", "OPERATION", "COLUMNS", "CONTEXT"),
     "version": ("VERSION", "CONTEXT"),
 }
+_SEARCHED_COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "containstable": (("[KEY]",), ("RANK",)),
+    "freetexttable": (("[KEY]",), ("RANK",)),
+    "semantickeyphrasetable": (("column_id", "document_key"), ("keyphrase", "score")),
+    "semanticsimilaritydetailstable": ((), ("keyphrase", "score")),
+    "semanticsimilaritytable": (("source_column_id", "matched_column_id", "matched_document_key"), ("score",)),
+}
+"""T-SQL's functions of (table, columns, …) that search texts: the columns that tell which row it is, and those that
+are made of the texts."""
 _ROUTINES = keywords("function procedure")
 _BEHIND_SET = keywords("where from returning")
 _BLOCKS = keywords("begin case if loop")
@@ -354,6 +363,29 @@ def _changed_keys(code: Code) -> Iterator[Edit]:
             keys = code.between(comma + 2, code.closing(comma + 1)) if keyed else "*"
             rows = f"(SELECT {made}, {keys} FROM {code.between(number + 3, comma)})"
             yield code.edit(number, code.closing(number + 1), rows)
+
+
+def _searched_texts(code: Code) -> Iterator[Edit]:
+    """T-SQL: FROM CONTAINSTABLE(t, (a, b), 'x') gives rows of t by what stands in a and b, with KEY and RANK.
+
+    Which column of t is its KEY stands in its index alone, and so do the columns that `*` means.
+    """
+    for number in range(len(code) - 3):
+        known = _SEARCHED_COLUMNS.get(code.word(number))
+        if known is None or code.word(number + 1) != "(":
+            continue
+        items = list(code.items(number + 2, code.closing(number + 1)))
+        if len(items) < 2:
+            continue
+        first, last = items[1]
+        listed = code.word(first) == "("
+        searched = [code.between(first + listed, last - listed)]
+        if len(items) > 3 and code.word(number) == "semanticsimilaritydetailstable":
+            searched.append(code.between(*items[3]))
+        texts = "NULL" if "*" in searched else f"CONCAT('', {', '.join(searched)})"
+        made = [f"NULL AS {name}" for name in known[0]] + [f"{texts} AS {name}" for name in known[1]]
+        rows = f"(SELECT {', '.join(made)} FROM {code.between(*items[0])} WHERE {texts} IS NOT NULL)"
+        yield code.edit(number, code.closing(number + 1), rows)
 
 
 def _searched_vectors(code: Code) -> Iterator[Edit]:
@@ -699,7 +731,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "databricks": (_at_version, _piped_columns, _piped_query),
     "db2": (_column_events, _rows_of_changes, _included_columns),
     "duckdb": (_ordered_pivots, _graph_rows),
-    "fabric": (_changed_keys, _searched_vectors),
+    "fabric": (_changed_keys, _searched_texts, _searched_vectors),
     "mariadb": (_column_events, _defaults),
     "mysql": (_column_events, _defaults),
     "oracle": (
@@ -728,5 +760,5 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _column_events,
     ),
     "trino": (_column_events,),
-    "tsql": (_changed_keys, _searched_vectors),
+    "tsql": (_changed_keys, _searched_texts, _searched_vectors),
 }

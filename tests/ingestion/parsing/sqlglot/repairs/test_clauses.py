@@ -152,6 +152,37 @@ def test_tracked_changes_are_those_of_a_table(dialect: str, rows: str) -> None:
     assert _own_lines(text, dialect) == {"k = s.k", "o is constant"}
 
 
+@pytest.mark.parametrize("dialect", ["fabric", "tsql"])
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("containstable(d.s, text, 'w') f", {"k is constant", "n f d.s.text", "* filter d.s.text"}),
+        ("freetexttable(d.s, (text, [more text]), 'w', language 1033, 5) as f", {"n f d.s.text", "n f d.s.more text"}),
+        ("containstable(s, *, 'w') f", {"k is constant", "n is constant"}),
+    ],
+)
+def test_a_search_of_texts_gives_rows_of_the_table_that_it_searches(
+    dialect: str, rows: str, expected: set[str]
+) -> None:
+    text = f"insert into t (k, n) select f.[key], f.rank from {rows}"
+    assert expected <= set(column_lines(text, dialect))
+    assert [str(table) for table in LineageParser(text, dialect=dialect).source_tables] == [
+        "d.s" if "d.s" in rows else "s"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("semantickeyphrasetable(d.s, text, @no)", {"n f d.s.text"}),
+        ("semanticsimilaritydetailstable(d.s, text, @no, title, @other)", {"n f d.s.text", "n f d.s.title"}),
+    ],
+)
+def test_a_search_of_meanings_gives_what_the_texts_say(rows: str, expected: set[str]) -> None:
+    text = f"insert into t (n) select f.keyphrase from d.own o cross apply {rows} f"
+    assert {line for line in _own_lines(text, "tsql") if line.startswith("n ")} == expected
+
+
 @pytest.mark.parametrize("dialect", ["databricks", "spark"])
 def test_a_version_behind_a_name_is_no_part_of_it(dialect: str) -> None:
     text = "insert into t (a) select n.a from d.s@v5 n join d.s@20240101000000000 o on n.k = o.k"
