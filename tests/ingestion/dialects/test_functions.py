@@ -144,6 +144,21 @@ def test_a_static_method_of_a_type_aggregates() -> None:
 
 
 @pytest.mark.parametrize(
+    ("member", "sources"),
+    [
+        ("lib.Span::Parse(s.a)", {"s.a"}),
+        ("[lib].[Span]::Parse(s.a).Length", {"s.a"}),
+        ("d.lib.Span::Make(a, s.b)", {"s.a", "s.b"}),
+        ("sys.hierarchyid::GetRoot()", set()),
+        ("Span::Shortest", set()),
+    ],
+)
+def test_a_type_of_a_schema_is_no_column(member: str, sources: set[str]) -> None:
+    parsed = sqlglot_tier.parse(f"INSERT INTO t (x) SELECT {member} FROM s", "tsql")
+    assert {source for _x, source, _kind, _masked in direct(analyze(parsed, lambda _name: None))} == sources
+
+
+@pytest.mark.parametrize(
     ("dialect", "call", "shown"),
     [
         ("bigquery", "SHA256(s.a)", "SHA256(s.a)"),

@@ -130,6 +130,14 @@ def _method(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
     w.write(node.expression, role)
 
 
+def _static_member(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """T-SQL: `d.type::method(a)` and `type::property`: what stands before the colons is a type, and no column."""
+    owner, member = node.args.get("this"), node.args["expression"]
+    names = owner.find_all(exp.Identifier, bfs=False) if isinstance(owner, exp.Expr) else ()
+    w.parts.append(".".join(str(name.name) for name in names) + "::")
+    return w.write(member, role)
+
+
 def called_name(node: exp.Expr) -> str:
     """The name of a function of the user's as it is called, with what qualifies it."""
     around, name = node.parent, str(node.args["this"])
@@ -296,6 +304,7 @@ def _field(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int
 TERMS: dict[type[exp.Expr], Handler] = {
     exp.Column: _column,
     exp.Dot: _dot,
+    exp.ScopeResolution: _static_member,
     exp.Literal: _literal,
     exp.RawString: _literal,
     exp.National: _masked_value,
