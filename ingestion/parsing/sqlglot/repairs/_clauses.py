@@ -45,6 +45,9 @@ _SEARCHED_COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 are made of the texts."""
 _ROUTINES = keywords("function procedure")
 _BEHIND_SET = keywords("where from returning")
+_SCRIPTED = keywords("map reduce transform")
+_BEFORE_SCRIPTED = keywords("from select insert ( ;")
+_BEHIND_SCRIPT = keywords("row recordreader from insert where group having cluster distribute sort order limit union ;")
 _BLOCKS = keywords("begin case if loop")
 _RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
@@ -539,6 +542,43 @@ def _at_version(code: Code) -> Iterator[Edit]:
                 yield code.start_of(number), found.end(), " "
 
 
+def _scripted_rows(code: Code) -> Iterator[Edit]:
+    """Hive, Spark: MAP a, b USING 'script' AS k, v, and REDUCE, as SELECT TRANSFORM(a, b) USING 'script' AS (k, v).
+
+    A script whose columns are not named gives `key` and `value` by both manuals.
+    """
+    for number in range(2, len(code) - 1):
+        if code.word(number) != "using" or not code.is_string(number + 1):
+            continue
+        verb = _verb_of_script(code, number)
+        if verb is None:
+            continue
+        if code.word(verb) != "transform":
+            given = code.outside(verb + 1, number)
+            end = next((n for n in given if code.stands(n, "row", "format") or code.word(n) == "recordwriter"), number)
+            bracketed = code.closing(verb + 1) == end - 1
+            yield code.edit(verb, verb, "SELECT TRANSFORM" if bracketed else "SELECT TRANSFORM(")
+            if not bracketed:
+                yield code.end_of(end - 1), code.end_of(end - 1), ")"
+        if code.word(number + 2) != "as":
+            yield code.end_of(number + 1), code.end_of(number + 1), " AS (key, value)"
+        elif code.word(number + 3) != "(":
+            named = code.outside(number + 3)
+            last = next((n for n in named if code.word(n) in _BEHIND_SCRIPT), _end_around(code, number + 3)) - 1
+            yield code.edit(number + 3, last, f"({code.between(number + 3, last + 1)})")
+
+
+def _verb_of_script(code: Code, using: int) -> int | None:
+    """The MAP, REDUCE or TRANSFORM whose rows a script is given; None where USING has none."""
+    found = None
+    number = using - 1
+    while number > 0 and code.word(number) not in _BEFORE_SCRIPTED:
+        if code.word(number) in _SCRIPTED and code.word(number - 1) not in (".", ","):
+            found = number
+        number = (code.opening(number) if code.word(number) == ")" else number) - 1
+    return found
+
+
 def _piped_columns(code: Code) -> Iterator[Edit]:
     """|> SET a = b, |> RENAME a AS b, |> DROP a, |> WINDOW f() OVER () AS w: as what sqlglot has for it."""
     for number in range(1, len(code) - 3):
@@ -728,10 +768,11 @@ def _assigned_without(code: Code, clauses: range, included: tuple[str, ...]) -> 
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),
-    "databricks": (_at_version, _piped_columns, _piped_query),
+    "databricks": (_at_version, _scripted_rows, _piped_columns, _piped_query),
     "db2": (_column_events, _rows_of_changes, _included_columns),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors),
+    "hive": (_scripted_rows,),
     "mariadb": (_column_events, _defaults),
     "mysql": (_column_events, _defaults),
     "oracle": (
@@ -747,7 +788,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     ),
     "greenplum": (_trimmed_text, _column_events),
     "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins),
-    "spark": (_at_version, _piped_columns, _piped_query),
+    "spark": (_at_version, _scripted_rows, _piped_columns, _piped_query),
     "teradata": (
         _locking,
         _numbered_ranges,

@@ -183,6 +183,29 @@ def test_a_search_of_meanings_gives_what_the_texts_say(rows: str, expected: set[
     assert {line for line in _own_lines(text, "tsql") if line.startswith("n ")} == expected
 
 
+@pytest.mark.parametrize("dialect", ["databricks", "hive", "spark"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "from (from s map s.a, s.b using 'f.py' as k, v cluster by k) m insert overwrite table t select m.v",
+            {"v f s.a", "v f s.b"},
+        ),
+        (
+            "from s insert overwrite table t reduce a, map(b, c) row format delimited fields terminated by ',' "
+            "using 'f.py' as k int, v array<int>",
+            {f"{made} f s.{source}" for made in "kv" for source in "abc"},
+        ),
+        ("insert into t map (a, b) using 'f.py' as (k string) from s where c > 1", {"k f s.a", "k f s.b"}),
+        ("insert into t select transform(a) using 'f.py' as k, v from s", {"k f s.a", "v f s.a"}),
+        ("insert into t select transform(a) using 'f.py' from s", {"key f s.a", "value f s.a"}),
+    ],
+)
+def test_a_script_makes_columns_of_the_rows_that_it_is_given(dialect: str, text: str, expected: set[str]) -> None:
+    assert _own_lines(text, dialect) == expected
+    assert [str(table) for table in LineageParser(text, dialect=dialect).source_tables] == ["s"]
+
+
 @pytest.mark.parametrize("dialect", ["databricks", "spark"])
 def test_a_version_behind_a_name_is_no_part_of_it(dialect: str) -> None:
     text = "insert into t (a) select n.a from d.s@v5 n join d.s@20240101000000000 o on n.k = o.k"
