@@ -31,6 +31,7 @@ _REPLACED = keywords("procedure macro")
 _LISTING = keywords("macro rule")
 """Teradata's REPLACE makes these; elsewhere it is an INSERT."""
 _BEFORE_CURSOR = keywords("declare ref ; ( ,")
+_SCOPES = keywords("global local")
 _BEFORE_ROUTINE = keywords("; is as declare member static constructor")
 _NOT_ROUTINE = keywords(
     "table view index schema database user role login sequence synonym stage stream pipe warehouse policy"
@@ -78,8 +79,10 @@ class _OpenBlocks:
     def see(self, before: str, word: str, after: str) -> bool:
         """Takes one token; True when it is a semicolon that ends the statement."""
         self.last = word
-        # OPENROWSET('provider', 'place'; 'user'; 'password'): semicolons between arguments end nothing.
-        if word == ";" and ((self._transact and after[:1] == "'") or (self.listing and self.parentheses > 0)):
+        # OPENROWSET('provider', 'place'; 'user'; 'password'): semicolons between arguments end nothing. The one before
+        # ELSE ends what an IF runs, and not the IF.
+        goes_on = self._transact and (after[:1] == "'" or after == "else")
+        if word == ";" and (goes_on or (self.listing and self.parentheses > 0)):
             return False
         if word == ";":
             self.body_awaited = False
@@ -123,7 +126,7 @@ class _OpenBlocks:
             self.open.append(word)
 
     def _next(self, before: str, word: str, after: str) -> None:
-        if word == "cursor" and self.open == ["declare"] and self._stands_alone(before):
+        if self.open == ["declare"] and self._stands_alone(before, word):
             self.open.clear()
         elif self.creating and word in _NOT_ROUTINE:
             self.creating = False
@@ -149,9 +152,14 @@ class _OpenBlocks:
         elif word == "case" or before not in _BEFORE_COLUMN:
             self._inside(before, word, after)
 
-    def _stands_alone(self, before: str) -> bool:
-        """Db2: DECLARE c CURSOR FOR query, from which a LOAD may come, where a block has CURSOR c IS query."""
-        return bool(self.dialect.command_procedure) and before not in _BEFORE_CURSOR
+    def _stands_alone(self, before: str, word: str) -> bool:
+        """DECLARE GLOBAL TEMPORARY TABLE is a statement of its own, by the standard.
+
+        So is Db2's DECLARE c CURSOR FOR query, from which a LOAD may come, where a block has CURSOR c IS query.
+        """
+        if word == "cursor":
+            return bool(self.dialect.command_procedure) and before not in _BEFORE_CURSOR
+        return word == "temporary" and before in _SCOPES
 
     def _in_declarations(self, before: str) -> bool:
         return bool(self.open) and self.open[-1] == "declare" and before in _BEFORE_ROUTINE
@@ -390,8 +398,8 @@ _SEPARATOR_LINES = {
 }
 
 
-_GOES_ON = {Separator.GO: r"(?!\s*+')"}
-"""No statement begins with a text: T-SQL's OPENROWSET parts its arguments with semicolons."""
+_GOES_ON = {Separator.GO: r"(?!(?:\s++|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:'|else\b))"}
+"""No statement begins with a text, as T-SQL's OPENROWSET parts its arguments with semicolons, nor with ELSE."""
 
 
 @dataclass(frozen=True, slots=True)

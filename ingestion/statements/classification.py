@@ -478,8 +478,11 @@ def _begin(statement: _Examined) -> Classification:
 def _declare(statement: _Examined) -> Classification:
     """DECLARE a cursor or a variable; with a BEGIN behind it a block, and where queries fill what is written.
 
-    T-SQL's `DECLARE @t TABLE (a INT)` is a block, too: it makes a table.
+    T-SQL's `DECLARE @t TABLE (a INT)` is a block, too: it makes a table. DECLARE GLOBAL TEMPORARY TABLE is
+    a statement of its own, which makes one.
     """
+    if [token.text.lower() for token in statement.head(4)][2:] == ["temporary", "table"]:
+        return _create_table(statement, islice(statement.tokens(), 4, 30))
     goes_on = statement.dialect.separator is Separator.GO and statement.has(FILLS_VARIABLES) and statement.has(WRITES)
     makes_table = statement.dialect.table_variables and statement.has(_TABLE_VARIABLE)
     if (

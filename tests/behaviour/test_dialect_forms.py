@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion.dialects import DIALECTS
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import LineageType
 from ingestion.parser import LineageParser
@@ -812,6 +813,28 @@ ROUTINES: list[Case] = [
 DEFINITIONS: list[Case] = [
     (
         "db2",
+        "DECLARE GLOBAL TEMPORARY TABLE session.w (no INT NOT NULL WITH DEFAULT, code CHAR(3) FOR BIT DATA) "
+        "ON COMMIT PRESERVE ROWS NOT LOGGED WITH REPLACE IN space1; INSERT INTO session.w SELECT no, label FROM hired; "
+        "INSERT INTO crew (label) SELECT code FROM session.w",
+        {},
+        "hired.label>session.w.code hired.no>session.w.no session.w.code>crew.label",
+    ),
+    (
+        "db2",
+        "DECLARE GLOBAL TEMPORARY TABLE session.w AS (SELECT no FROM hired) WITH DATA WITH REPLACE NOT LOGGED; "
+        "INSERT INTO crew (no) SELECT no FROM session.w",
+        {},
+        "hired.no>session.w.no session.w.no>crew.no",
+    ),
+    (
+        "db2",
+        "DECLARE GLOBAL TEMPORARY TABLE session.w LIKE hired INCLUDING IDENTITY ON COMMIT DELETE ROWS; "
+        "INSERT INTO crew (no) SELECT no FROM hired",
+        {},
+        "hired.no>crew.no",
+    ),
+    (
+        "db2",
         "CREATE SUMMARY TABLE o AS (SELECT no, SUM(pay) AS net FROM s GROUP BY no) "
         "DATA INITIALLY DEFERRED REFRESH DEFERRED; CREATE TABLE p LIKE o IN space_1",
         {},
@@ -1195,3 +1218,49 @@ def test_the_words_of_a_load_and_an_export_are_no_tables_and_no_files(case: Case
 def test_a_whole_database_that_is_copied_names_no_table() -> None:
     with pytest.raises(Unparsable):
         LineageParser("COPY FROM DATABASE lib TO shop", dialect="duckdb")
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [name for name, rules in DIALECTS.items() if rules.declare_opens_block] + ["ansi", "informix", "teradata"],
+)
+def test_a_declared_temporary_table_begins_no_block(dialect: str) -> None:
+    script = "DECLARE GLOBAL TEMPORARY TABLE w (no INT) ON COMMIT PRESERVE ROWS; INSERT INTO crew (no) SELECT no FROM "
+    assert _edges((dialect, f"{script}hired; UPDATE crew SET pay = 1", {}, "")) == "hired.no>crew.no"
+
+
+@pytest.mark.parametrize("mark", [":1", "?1", ":name", "?"])
+@pytest.mark.parametrize("dialect", ["oracle", "db2", "exasol", "saphana", "sqlite", "postgres", "mysql", "snowflake"])
+def test_a_value_given_by_its_number_is_one_like_any_other(dialect: str, mark: str) -> None:
+    def edges(statement: str) -> set[str]:
+        found = LineageParser(statement.replace("@", mark), dialect=dialect)
+        assert not (found.failures or found.problems)
+        return {f"{edge.source}>{edge.target}".lower() for edge in found.edges}
+
+    assert edges("INSERT INTO crew (no, pay) VALUES (@, @)") == set()
+    assert edges("UPDATE crew SET pay = @, label = note || @ WHERE no IN (@, @)") == {
+        *("crew.note>crew.label", "crew.no>crew.pay", "crew.no>crew.label"),
+    }
+    assert edges("DELETE FROM crew WHERE no = @ AND pay BETWEEN @ AND @") == {"crew.no>crew.*", "crew.pay>crew.*"}
+    merge = "MERGE INTO crew t USING (SELECT no, pay FROM hired WHERE day > @) s ON (t.no = s.no) "
+    assert edges(f"{merge}WHEN MATCHED THEN UPDATE SET pay = s.pay") == {
+        *("hired.pay>crew.pay", "hired.day>crew.pay", "hired.no>crew.pay", "crew.no>crew.pay"),
+    }
+
+
+def test_the_numbers_of_a_slice_are_not_given_later() -> None:
+    case = ("postgres", "INSERT INTO crew (pays) SELECT pays[1:2] FROM hired", {}, "hired.pays>crew.pays")
+    assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize("before", ["", "SELECT 1\nGO\n", "DECLARE @n INT = 1;\n"])
+def test_the_semicolon_before_else_does_not_end_an_if_of_t_sql(before: str) -> None:
+    script = (
+        f"{before}IF EXISTS (SELECT 1 FROM hired)\nINSERT INTO crew (no) SELECT no FROM hired; -- first\n"
+        "ELSE IF 1 = 2 BEGIN INSERT INTO crew (no) SELECT pay FROM hired END; ELSE PRINT 'none';\n"
+        "INSERT INTO crew (pay) SELECT pay FROM hired"
+    )
+    found = LineageParser(script, dialect="tsql")
+    assert not found.failures
+    direct = {str(edge.source) + ">" + str(edge.target) for edge in found.edges if edge.type is LineageType.DIRECT}
+    assert direct == {"hired.no>crew.no", "hired.pay>crew.no", "hired.pay>crew.pay"}

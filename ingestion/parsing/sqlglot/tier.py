@@ -70,7 +70,7 @@ _REFRESHED_BY = re.compile(r"refresh\s++using\s*+\(")
 _TWICE = re.compile(r"from\s++from\b")
 _BEFORE_SELF = keywords("into from join update")
 _BEHIND_RELATION = keywords("using on where set when join left right full inner cross group qualify union ) ,") | {""}
-_REPAIRED_COMMANDS = frozenset({"alter", "copy", "create", "drop"})
+_REPAIRED_COMMANDS = frozenset({"alter", "copy", "create", "declare", "drop"})
 
 _STATEMENT_WORDS = keywords(
     "ALTER COPY CREATE DELETE DROP EXEC EXECUTE FROM INSERT MERGE RENAME REPLACE SELECT TRUNCATE UPDATE WITH"

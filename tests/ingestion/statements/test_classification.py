@@ -95,6 +95,8 @@ from ingestion.statements import SessionChange, classify
         ("ansi", "frobnicate the tables", Kind.OTHER),
         ("tsql", "frobnicate the tables", Kind.OTHER),
         ("snowflake", "define table a (b int)", Kind.CREATE_TABLE),
+        ("db2", "declare global temporary table a (b int) not logged", Kind.CREATE_TABLE),
+        ("db2", "declare global temporary table a as (select b from c) with data", Kind.CREATE_TABLE_AS),
         ("snowflake", "define view a as select b from c", Kind.CREATE_VIEW),
     ],
 )

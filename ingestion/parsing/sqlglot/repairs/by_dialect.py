@@ -80,6 +80,12 @@ CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|s
 
 _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered encoded distributed distribute organize")
 _NO_OBJECT_KIND = keywords("column flex flextable live row summary")
+_CHARACTERS = keywords("bit sbcs mixed")
+_MARKS = keywords(": ?")
+_BEFORE_VALUE = keywords(
+    "( , = < > + - * / | % and or not like ilike in between is then else when case values select where having on by set"
+    " limit offset first next top return returning escape from using interval date timestamp all any distinct"
+)
 _DURATIONS = keywords("year years month months day days hour hours minute minutes second seconds")
 _NO_CALLS = keywords("cast in as from join with exists values insert into table view using on and or not over")
 _DEFINERS = keywords("algorithm definer sql")
@@ -200,6 +206,31 @@ def _rows_of_cursors(code: Code) -> Iterator[Edit]:
     for number in range(len(code) - 3):
         if code.stands(number, "where", "current", "of"):
             yield code.edit(number, number + 3)
+
+
+def _declared_table(code: Code) -> Iterator[Edit]:
+    """DECLARE GLOBAL TEMPORARY TABLE t … ON COMMIT PRESERVE ROWS NOT LOGGED: a session's table, however it is kept.
+
+    Only whether it is filled is told behind the query that it is made of: DEFINITION ONLY, WITH NO DATA.
+    """
+    if code.word(0) != "declare" or not code.stands(2, "temporary", "table"):
+        return
+    body = end_of_name(code, 4) + 1
+    last = end_of_name(code, body + 1) if code.word(body) == "like" else code.closing(body + (code.word(body) == "as"))
+    empty = any(code.stands(n, "definition", "only") or code.stands(n, "no", "data") for n in code.outside(last + 1))
+    made = f"CREATE TEMPORARY TABLE {code.between(4, last + 1)}"
+    yield 0, len(code.text), f"{made} WITH NO DATA" if empty else made
+
+
+def _numbered_values(code: Code) -> Iterator[Edit]:
+    """a = :1, VALUES (?1, ?2): values that are given by their numbers, as drivers send them.
+
+    Behind a value the colon is of a slice or of a field, `a[1:2]`, `{'a':1}`.
+    """
+    for number in range(1, len(code) - 1):
+        begins = code.word(number) in _MARKS and code.word(number - 1) in _BEFORE_VALUE
+        if begins and code.is_number(number + 1) and code.end_of(number) == code.start_of(number + 1):
+            yield code.edit(number, number + 1, "?")
 
 
 def _defined_objects(code: Code) -> Iterator[Edit]:
@@ -370,18 +401,21 @@ def _array_with_offset(code: Code) -> Iterator[Edit]:
 
 
 def _db2(code: Code) -> Iterator[Edit]:
-    """a CONCAT b is a || b; DECLARE GLOBAL TEMPORARY TABLE makes one; ELSE IGNORE does nothing.
+    """a CONCAT b is a || b; ELSE IGNORE does nothing; where CREATE TABLE a LIKE b is kept is not said.
 
-    Where CREATE TABLE a LIKE b is kept is not said.
+    NOT NULL WITH DEFAULT 1, NOT NULL WITH DEFAULT: a column's DEFAULT, which is that of its type where none is named.
+    CHAR(3) FOR BIT DATA: a type, whatever its characters are.
     """
     copied = end_of_name(code, 2) + 1 if code.stands(0, "create", "table") else len(code)
     if code.word(copied) == "like" and end_of_name(code, copied + 1) + 1 < len(code):
         yield code.edit(end_of_name(code, copied + 1) + 1, len(code) - 1)
-    if code.stands(0, "declare", "global", "temporary", "table"):
-        yield code.edit(0, 3, "CREATE TEMPORARY TABLE")
     for number in range(1, len(code)):
         word = code.word(number)
-        if "@" in word and code.is_word(number):  # sqlglot would take the name for what is before the sign
+        if word == "with" and code.stands(number + 1, "default"):
+            yield code.edit(number, number + (code.word(number + 2) in (",", ")")))
+        elif word == "for" and code.word(number + 1) in _CHARACTERS and code.word(number + 2) == "data":
+            yield code.edit(number, number + 2)
+        elif "@" in word and code.is_word(number):  # sqlglot would take the name for what is before the sign
             yield code.edit(number, number, f'"{code.name(number)}"')
         elif word == "current" and CURRENT.match(code.text, code.start_of(number)):
             yield code.edit(number, number + 1, f"CURRENT_{code.without_quotes(number + 1)} ")
@@ -596,6 +630,8 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
 
 
 _EVERYWHERE: tuple[Repair, ...] = (
+    _declared_table,
+    _numbered_values,
     _next_values,
     _pattern_rows,
     _compound_assignments,
