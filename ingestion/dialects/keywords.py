@@ -32,12 +32,16 @@ _RESERVED: dict[str, frozenset[str]] = {
     ),
 }
 _HIERARCHICAL = keywords("CONNECT_BY_ISCYCLE CONNECT_BY_ISLEAF LEVEL")
+_GROUPED = dict.fromkeys(("databricks", "hive", "spark"), keywords("GROUPING__ID"))
 SEQUENCE_VALUES = keywords("CURRVAL NEXTVAL")
 """`seq.NEXTVAL`: a sequence's, in every dialect that has them."""
 
 _POSTGRES_ROWS = keywords("CMAX CMIN CTID TABLEOID XMAX XMIN")
 _ROWS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("postgres", "greenplum", "redshift"), _POSTGRES_ROWS),
+    "hive": keywords(
+        "BLOCK__OFFSET__INSIDE__FILE INPUT__FILE__NAME ROW__ID ROW__IS__DELETED ROW__OFFSET__INSIDE__BLOCK"
+    ),
     "oracle": keywords("ORA_ROWSCN ROWID"),
 }
 
@@ -49,9 +53,15 @@ def row_words(dialect: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=128)
-def reserved_words(dialect: str, *, hierarchical: bool = False) -> frozenset[str]:
-    """The bare words that are no columns, folded as columns are; `hierarchical` adds those of CONNECT BY."""
-    words = _RESERVED.get(dialect, frozenset()) | (_HIERARCHICAL if hierarchical else frozenset())
+def reserved_words(dialect: str, *, hierarchical: bool = False, grouped: bool = False) -> frozenset[str]:
+    """The bare words that are no columns, folded as columns are.
+
+    `hierarchical` adds those of CONNECT BY, `grouped` those of GROUP BY with several sets: a table that was filled
+    from such a query may well have a column `grouping__id`.
+    """
+    words = _RESERVED.get(dialect, frozenset())
+    words |= _HIERARCHICAL if hierarchical else frozenset()
+    words |= _GROUPED.get(dialect, frozenset()) if grouped else frozenset()
     return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in words)
 
 

@@ -755,6 +755,12 @@ ROUTINES: list[Case] = [
     ),
     ("oracle", "INSERT INTO o (a, b) SELECT s.no, ORA_ROWSCN FROM s", {}, "s.no>o.a"),
     ("oracle", "INSERT INTO o (a, b) SELECT s.no, REF(s) FROM s", {}, "s.no>o.a"),
+    *(
+        (dialect, f"INSERT INTO o (a, b) SELECT s.no, GROUPING__ID FROM s GROUP BY {sets}", {}, "s.no>o.a")
+        for dialect in ("databricks", "hive", "spark")
+        for sets in ("s.no, s.at WITH CUBE", "s.no, s.at GROUPING SETS ((s.no), (s.no, s.at))", "ROLLUP (s.no, s.at)")
+    ),
+    ("hive", "INSERT INTO o (a, b) SELECT no, grouping__id FROM s", {}, "s.grouping__id>o.b s.no>o.a"),
     (
         "clickhouse",
         "INSERT INTO o (a, b) SELECT argMaxIf(v, at, ok), argMinState(w, at) FROM s",

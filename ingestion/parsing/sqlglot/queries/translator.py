@@ -165,10 +165,13 @@ class QueryTranslator:
         return Select((Projection("", document),))
 
     def _select_of_rows(self, node: exp.Expr, outer: tuple[CommonTable, ...]) -> Select:
-        if node.args.get("connect") is None:
+        hierarchical, grouped = node.args.get("connect") is not None, _has_sets(node.args.get("group"))
+        if not (hierarchical or grouped):
             return self._plain_select(node, outer)
         around = self.names.reserved
-        self.names.reserved = reserved_words(self.names.dialect.name, hierarchical=True)
+        self.names.reserved = around | reserved_words(
+            self.names.dialect.name, hierarchical=hierarchical, grouped=grouped
+        )
         try:
             return self._plain_select(node, outer)
         finally:
@@ -257,6 +260,14 @@ class QueryTranslator:
         dialect = self.names.dialect
         numbers = range(dialect.values_column_first, dialect.values_column_first + width)
         return Values(rows, tuple(dialect.values_column.format(number) for number in numbers))
+
+
+def _has_sets(group: exp.Expr | None) -> bool:
+    """Whether a GROUP BY groups by several sets: GROUPING SETS, CUBE, ROLLUP."""
+    if group is None:
+        return False
+    behind = any(group.args.get(key) for key in ("grouping_sets", "cube", "rollup"))
+    return behind or any(isinstance(key, exp.Cube | exp.GroupingSets | exp.Rollup) for key in group.expressions)
 
 
 def _has_own_clauses(node: exp.Expr) -> bool:

@@ -300,7 +300,15 @@ def test_what_a_repair_moves_is_repaired_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "place"), [("greenplum", "xmin"), ("oracle", "ROWID"), ("postgres", "ctid"), ("postgres", "tableoid")]
+    ("dialect", "place"),
+    [
+        ("greenplum", "xmin"),
+        ("hive", "BLOCK__OFFSET__INSIDE__FILE"),
+        ("hive", "input__file__name"),
+        ("oracle", "ROWID"),
+        ("postgres", "ctid"),
+        ("postgres", "tableoid"),
+    ],
 )
 def test_where_a_row_stands_is_no_column_of_it(dialect: str, place: str) -> None:
     text = f"insert into t (a, b) select s.{place}, k from s where {place} > 3"
