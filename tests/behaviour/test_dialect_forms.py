@@ -696,6 +696,30 @@ COLUMNS: list[Case] = [
     ),
 ]
 ROUTINES: list[Case] = [
+    *(
+        (dialect, text, {}, "s.no>o.a s.no>u.found")
+        for dialect in ("greenplum", "postgres")
+        for text in (
+            "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM q; "
+            "INSERT INTO o (a, b) SELECT no, FOUND FROM s; INSERT INTO u (found) SELECT no FROM s; RETURN 1; "
+            "EXCEPTION WHEN OTHERS THEN INSERT INTO o (c) SELECT SQLERRM FROM s; END $$",
+            "DO $$ BEGIN INSERT INTO o (a, b) SELECT no, found FROM s; INSERT INTO u (found) SELECT no FROM s; END $$",
+        )
+    ),
+    (
+        "postgres",
+        "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO o (a, b, c) SELECT s.no, TG_OP, TG_ARGV[0] FROM s WHERE s.k = NEW.k; RETURN NEW; END $$; "
+        "CREATE TRIGGER g AFTER INSERT ON q FOR EACH ROW EXECUTE FUNCTION f()",
+        {},
+        "s.no>o.a",
+    ),
+    (
+        "postgres",
+        "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS $$ INSERT INTO o (a, b) SELECT no, found FROM s $$",
+        {},
+        "s.found>o.b s.no>o.a",
+    ),
     (
         "oracle",
         "CREATE PROCEDURE p IS v date; BEGIN SELECT MAX(seen) INTO v FROM u; "

@@ -23,6 +23,21 @@ _AFTER_TABLE = keywords(
     "for referencing when begin declare as with after before instead follows precedes not from execute"
 )
 _RETURNS_TRIGGER = re.compile(r"\breturns\s+trigger\b", re.IGNORECASE)
+# PL/pgSQL declares these by itself, and refuses a name that may be a column's as well.
+_PLPGSQL = "plpgsql"
+_OWN_VARIABLES = ("found", "sqlerrm", "sqlstate")
+_TRIGGER_VARIABLES = (
+    "tg_argv",
+    "tg_level",
+    "tg_name",
+    "tg_nargs",
+    "tg_op",
+    "tg_relid",
+    "tg_relname",
+    "tg_table_name",
+    "tg_table_schema",
+    "tg_when",
+)
 _AFTER_CONDITION = _BODY | keywords("execute compound")
 _BEGIN = frozenset({"begin"})
 _PSEUDO_TABLES = keywords("inserted deleted")
@@ -172,7 +187,7 @@ def function_steps(text: str, dialect: Dialect, of: WrittenRows) -> tuple[Routin
     header = read_header(text, dialect)
     if header is None or not header.readable:
         return ()
-    return _bind(header.body, dialect, of, TRIGGER_ROWS, header.parameters)
+    return _bind(header.body, dialect, of, TRIGGER_ROWS, (*_declared_names(header), *_TRIGGER_VARIABLES))
 
 
 def steps_of_call(
@@ -370,7 +385,9 @@ def block_steps(text: str, dialect: Dialect | str) -> tuple[RoutineStep, ...]:
     language = "".join(code.name(index) or constant(code, index, index + 1) or "" for index in named[:1]).lower()
     bodies = (constant(code, index, index + 1) for index in range(1, len(code.tokens)) if index not in named)
     body = next((body for body in bodies if body is not None), text)
-    return read_steps(body, rules, Variables(), 0) if is_sql(language) else host_steps(body, language, rules)
+    if not is_sql(language):
+        return host_steps(body, language, rules)
+    return read_steps(body, rules, Variables(declared=set(_OWN_VARIABLES)), 0)
 
 
 def template_in_schedule(text: str, dialect: Dialect) -> Template | None:
@@ -412,9 +429,14 @@ def _steps_of_program(header: Header, dialect: Dialect) -> tuple[RoutineStep, ..
 
 def _steps(header: Header, dialect: Dialect) -> tuple[RoutineStep, ...]:
     variables = Variables()
-    for parameter in header.parameters:
-        variables.declare(parameter)
+    for name in _declared_names(header):
+        variables.declare(name)
     return read_steps(header.body, dialect, variables, 0)
+
+
+def _declared_names(header: Header) -> tuple[str, ...]:
+    """The variables that a routine has before it declares any."""
+    return (*header.parameters, *(_OWN_VARIABLES if header.language == _PLPGSQL else ()))
 
 
 # The functions that a database's triggers run, over the rows of the tables that the triggers are on.
