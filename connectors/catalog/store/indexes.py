@@ -95,11 +95,17 @@ _RUNS_OF_STATEMENTS = (
     .select_from(contributions.join(records, records.c.contribution_id == contributions.c.id))
     .group_by(*_STATEMENT)
 )
-_KEYS, _GIVEN = "keys", "given"
-_OTHERS_OF_STATEMENTS = select(contributions.c.id, *_STATEMENT).where(
+_KEYS, _DIGESTS = "keys", "digests"
+# only those that are in any record: of an edge that is filed for the first time there is nothing to ask
+_EDGES_OF_STATEMENTS = select(contributions.c.id, *_STATEMENT).where(
     contributions.c.from_id.in_(IDS),
     contributions.c.key.in_(ids_bound_as(_KEYS)),
-    contributions.c.id.not_in(ids_bound_as(_GIVEN)),
+    select(records.c.digest).where(records.c.contribution_id == contributions.c.id).exists(),
+)
+_DIGESTS_OF = (
+    select(records.c.digest)
+    .where(records.c.contribution_id.in_(IDS), records.c.digest.in_(ids_bound_as(_DIGESTS)))
+    .distinct()
 )
 
 
@@ -273,29 +279,44 @@ def prepare_activity(connection: Connection) -> None:
     connection.execute(insert(meta).values(key=ACTIVITY_FILLED, value=1))
 
 
-def statements_of_several(connection: Connection, given: Mapping[int, Statement]) -> dict[int, Statement]:
-    """Of contributions, by their numbers, those whose statements say something of several edges out of one entity.
+def add_statement_runs(connection: Connection, news: Mapping[int, tuple[Statement, Collection[int]]]) -> None:
+    """Adds the new runs of what statements read: the records that none of a statement's edges was in.
 
-    With what else the store has of these statements: their edges may come in calls of their own.
+    `news` are the digests of records that contributions, by their numbers, were not known to be in, with the statement
+    of each. They are not stored yet.
     """
-    numbers: dict[Statement, set[int]] = defaultdict(set)
-    for number, statement in given.items():
-        numbers[statement].add(number)
-    ids, keys = {statement[0] for statement in numbers}, {statement[2] for statement in numbers}
-    bound = bind_ids(sorted(ids)) | bind_ids(sorted(keys), _KEYS) | bind_ids(sorted(given), _GIVEN)
-    for number, *subject in connection.execute(_OTHERS_OF_STATEMENTS, bound).all():
-        if (statement := (subject[0], subject[1], subject[2])) in numbers:
-            numbers[statement].add(number)
-    return {number: statement for statement, some in numbers.items() if len(some) > 1 for number in some}
+    digests: dict[Statement, set[int]] = defaultdict(set)
+    for statement, some in news.values():
+        digests[statement].update(some)
+    edges = _edges_of_statements(connection, digests)
+    runs: Counter[str] = Counter()
+    for statement, new in digests.items():
+        # an edge that was not known to be in any of these records need not be asked for them again
+        others = [one for one in edges[statement] if one not in news or not new.issubset(news[one][1])]
+        runs[statement[0]] += len(_digests_without(connection, new, others))
+    add_runs(connection, runs)
 
 
-def runs_of(connection: Connection, identifiers: Collection[int]) -> Counter[Statement]:
-    """In how many records the statements of these contributions are, each once however many tables are written."""
-    if not identifiers:
-        return Counter()
-    counted = _RUNS_OF_STATEMENTS.where(contributions.c.id.in_(IDS))
-    rows = connection.execute(counted, bind_ids(sorted(identifiers))).all()
-    return Counter({(row[0], row[1], row[2]): row[3] for row in rows})
+def _edges_of_statements(connection: Connection, statements: Collection[Statement]) -> dict[Statement, list[int]]:
+    """What the store has of statements that is in any record: their edges may come in calls of their own."""
+    found: dict[Statement, list[int]] = {statement: [] for statement in statements}
+    ids, keys = {statement[0] for statement in statements}, {statement[2] for statement in statements}
+    bound = bind_ids(sorted(ids)) | bind_ids(sorted(keys), _KEYS)
+    for number, *subject in connection.execute(_EDGES_OF_STATEMENTS, bound).all():
+        if (statement := (subject[0], subject[1], subject[2])) in found:
+            found[statement].append(number)
+    return found
+
+
+def _digests_without(connection: Connection, digests: Collection[int], edges: Sequence[int]) -> set[int]:
+    """Those of the `digests` of records that none of these edges is in."""
+    left = set(digests)
+    # most edges of a statement are in the same records: what one of them is in, the others need not be asked for
+    for some in (edges[:1], edges[1:]):
+        if some and left:
+            bound = bind_ids(some) | bind_ids(sorted(left), _DIGESTS)
+            left.difference_update(connection.scalars(_DIGESTS_OF, bound))
+    return left
 
 
 def add_runs(connection: Connection, news: Mapping[str, int]) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table, func, select, text
 
 from connectors.catalog.store.database import dumps
-from connectors.catalog.store.indexes import JOBS_OF, add_runs, runs_of, statements_of_several
+from connectors.catalog.store.indexes import JOBS_OF, Statement, add_statement_runs
 from connectors.catalog.store.lineage.rewritten import file_slots, versions_beside
 from connectors.catalog.store.rows import IDS, bind_ids, insert_new_rows, insert_rows, thousands_of
 from connectors.catalog.store.schema import (
@@ -38,10 +39,12 @@ _CONTRIBUTIONS_INTO = select(contributions.c.id, *(contributions.c[name] for nam
 _VERSIONS_OF = select(versions.c.id, versions.c.contribution_id, versions.c.digest).where(
     versions.c.contribution_id.in_(IDS)
 )
-_RECORDS_OF = (
-    select(records.c.contribution_id, func.count())
-    .where(records.c.contribution_id.in_(IDS))
-    .group_by(records.c.contribution_id)
+_GIVEN = "given"
+_KNOWN_RECORDS = text(
+    # each record is sought by its key, in this order: what is known of a contribution may be a thousand times as much
+    f"select known.contribution_id, known.digest from json_each(:{_GIVEN}) one cross join json_each(one.value) digest "
+    f"cross join {records.name} known "
+    "where known.contribution_id = cast(one.key as integer) and known.digest = digest.value"
 )
 _SPANS_OF = (
     select(sightings.c.version_id, sightings.c.first_seen, sightings.c.last_seen)
@@ -209,22 +212,28 @@ def _version_ids(connection: Connection, numbered: Sequence[tuple[int, Contribut
 
 def _file_records(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> dict[int, int]:
     """How many records each contribution was not known to be in; they are known from now on, and counted as runs."""
-    rows = [(identifier, digest) for identifier, one in numbered for digest in one.records or ()]
-    if not rows:
-        return {}
-    concerned = {identifier: (one.from_id, one.kind, one.key) for identifier, one in numbered if one.records}
-    several = statements_of_several(connection, concerned)
-    before, runs = _counts(connection, concerned), runs_of(connection, several)
-    insert_new_rows(connection, records, ("contribution_id", "digest"), rows)
-    after, new_runs = _counts(connection, concerned), runs_of(connection, several)
-    new_runs.subtract(runs)
-    new = {identifier: after[identifier] - before.get(identifier, 0) for identifier in concerned}
-    new_runs.update({statement: new[one] for one, statement in concerned.items() if one not in several})
-    news: Counter[str] = Counter()
-    for (entity, _, _), number in new_runs.items():
-        news[entity] += number
-    add_runs(connection, news)
-    return new
+    statements: dict[int, Statement] = {}
+    new: dict[int, set[int]] = defaultdict(set)
+    for identifier, one in numbered:
+        if one.records:
+            statements[identifier] = one.from_id, one.kind, one.key
+            new[identifier].update(one.records)
+    for identifier, digest in _known_records(connection, new):
+        new[identifier].discard(digest)
+    news = {identifier: (statements[identifier], digests) for identifier, digests in new.items() if digests}
+    if news:
+        add_statement_runs(connection, news)
+    rows = [(identifier, digest) for identifier, (_, digests) in news.items() for digest in sorted(digests)]
+    insert_rows(connection, records, ("contribution_id", "digest"), rows)
+    return {identifier: len(digests) for identifier, (_, digests) in news.items()}
+
+
+def _known_records(connection: Connection, given: Mapping[int, Collection[int]]) -> list[tuple[int, int]]:
+    """Those of the `given` digests of records that these contributions, by their numbers, are known to be in."""
+    if not given:
+        return []
+    bound = {_GIVEN: json.dumps({identifier: sorted(digests) for identifier, digests in given.items()})}
+    return [(row[0], row[1]) for row in connection.execute(_KNOWN_RECORDS, bound).all()]
 
 
 def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, ContributionRow]]) -> set[int]:
@@ -237,13 +246,6 @@ def _file_jobs(connection: Connection, numbered: Sequence[tuple[int, Contributio
     added = sorted(given - known)
     insert_rows(connection, contribution_jobs, ("contribution_id", "job"), added)
     return {identifier for identifier, _ in added}
-
-
-def _counts(connection: Connection, identifiers: Iterable[int]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for some in thousands_of(sorted(identifiers)):
-        found.update({row[0]: row[1] for row in connection.execute(_RECORDS_OF, bind_ids(some)).all()})
-    return found
 
 
 def _spans(connection: Connection, identifiers: Iterable[int]) -> dict[int, list[tuple[int, int]]]:

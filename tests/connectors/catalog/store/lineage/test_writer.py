@@ -26,7 +26,7 @@ from connectors.catalog.store.lineage import bulk_lineage, name_changes
 from connectors.catalog.store.lineage.window import window
 from connectors.catalog.store.lineage.writer import project
 from connectors.catalog.store.rows import holder_number
-from connectors.catalog.store.schema import entity_activity, intervals, meta, versions
+from connectors.catalog.store.schema import entity_activity, intervals, meta, metadata, versions
 
 SCHEMAS = {"a": "p", "b": "p", "v": "q", "w": "q"}
 TABLES = tuple(SCHEMAS)
@@ -212,7 +212,7 @@ def test_a_statement_of_a_record_is_one_run_of_what_it_reads_however_its_edges_c
         for edge in given_edges
         for record in edge["contribution"]["records"]
     }
-    expected = {one: count for one, count in Counter(statement[0] for statement in statements).items() if count}
+    expected = dict(Counter(statement[0] for statement in statements))
     sent = [*given_edges, *chance.sample(given_edges, k=chance.randint(0, len(given_edges)))]
     chance.shuffle(sent)
     with store() as database:
@@ -224,6 +224,27 @@ def test_a_statement_of_a_record_is_one_run_of_what_it_reads_however_its_edges_c
             connection.execute(delete(meta).where(meta.c.key == ACTIVITY_FILLED))
             prepare_activity(connection)
         assert runs_of_entities(database) == expected
+
+
+@settings(max_examples=15)
+@given(st.lists(edges(), min_size=1, max_size=6), st.data())
+def test_a_call_that_tells_nothing_new_changes_nothing(given_edges: list[Any], data: st.DataObject) -> None:
+    told = data.draw(st.lists(st.sampled_from(given_edges), min_size=1))
+    with store() as database:
+        apply_request(database, {"batchId": "first", "edges": given_edges})
+        before = stored(database)
+        apply_request(database, {"batchId": "again", "edges": told})
+        assert stored(database) == before
+
+
+def stored(database: Database) -> dict[str, list[str]]:
+    """All rows of all tables, but for the answers to calls and the clock."""
+    with database.read() as connection:
+        return {
+            table.name: sorted(map(str, connection.execute(select(table))))
+            for table in metadata.sorted_tables
+            if table.name not in {"batches", "meta"}
+        }
 
 
 def runs_of_entities(database: Database) -> dict[str, int]:
