@@ -104,6 +104,7 @@ class Dialect:
     dollar_names: bool = False  # $x may be a name
     dollar_values: bool = False  # $x is a variable, a bound value or a column that the engine adds
     remote_names: bool = False  # t@server is a table of another server
+    databases_before_colons: bool = False  # d:own.t is a table of another database
     at_operator: bool = False  # @ x is the absolute value of x
     stage_names: bool = False  # @stage/path
     identifier_clause: bool = False  # IDENTIFIER(:x) is a name
@@ -175,6 +176,7 @@ class Dialect:
 
     # Writes
     output_clause: bool = False  # DELETE FROM t OUTPUT deleted.a INTO u
+    set_names_relations: bool = False  # UPDATE t JOIN u … SET u.a = t.b; elsewhere SET names columns of the one target
     writes_through_with: bool = False  # WITH c AS (SELECT a FROM t) UPDATE c, DELETE FROM c: c stands for t
     merge_star_by_position: bool = False  # WHEN NOT MATCHED THEN INSERT *: by position, not by name
     copy_by_name: bool = False  # COPY INTO t FROM (SELECT b, a ...): a meets a unless BY POSITION says otherwise

@@ -238,7 +238,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 def _sign_behind_names(dialect: Dialect) -> str:
     """What no name of a relation goes on with: `#` begins comments or is of names, `@` may lead to a server."""
-    signs = "&:%~?!"
+    signs = "&%~?!" if dialect.databases_before_colons else "&:%~?!"
     if not (dialect.remote_names or "#@" in dialect.name_characters):  # BigQuery's @ is that of parameters alone
         signs += "@"
     if not (dialect.hash_comments or "#" in dialect.name_characters):

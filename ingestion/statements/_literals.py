@@ -18,7 +18,7 @@ from ingestion.dialects.functions import (
     ON_OTHER_MACHINES,
     REMOTE_QUERIES,
 )
-from ingestion.dialects.keywords import TRANSFERS
+from ingestion.dialects.keywords import QUERIES, QUERY_STARTS, TRANSFERS
 from ingestion.dialects.lexing import COMMENT, DOLLAR, HINT, NAME, NUMBER, OPEN, STRING, Lexicon, unterminated_error
 
 # What the words around a literal tell of it: the rules by which it is a value, a part of the shape, or a name.
@@ -404,7 +404,13 @@ _BLANKS = {
 }
 _LONGEST_LENGTH = 10
 _PREFIX = re.compile(r"(?<![\w$])(?:[enbxrq]|nq|br|rb|_\w+)\Z", re.IGNORECASE)
-_WATCHED = MARKS | {"by"} | RUNS_TEXT | NAMING
+_BEFORE_COLUMNS = keywords("insert ins into overwrite")
+_LONGEST_TARGET = 12
+"""Words of it: [INTO] [TABLE] "catalog" . "schema" . "t"."""
+_NO_TARGETS = QUERY_STARTS | keywords("as function partition set")
+_NO_COLUMNS = keywords("( = >") | {NUMBER_MARK}
+_BEHIND_COLUMNS = QUERIES | keywords("( by default overriding")
+_WATCHED = MARKS | {"by"} | RUNS_TEXT | NAMING | _BEFORE_COLUMNS
 
 
 class UnchangedLiteral(NamedTuple):
@@ -459,6 +465,23 @@ def is_structure(literal: str) -> bool:
     return (literal.isdigit() and len(literal) <= _LONGEST_LENGTH) or literal.strip("'\"").lower() in ("true", "false")
 
 
+def _end_of_columns(words: Sequence[str], index: int) -> int:
+    """Where the list of columns ends of the INSERT whose INTO stands at `index`; 0 where it has none.
+
+    SQLite takes a string there for a name: INSERT INTO t ('a') SELECT …. Two that differ in it fill other columns.
+    """
+    target = words[index + 1 : index + 1 + _LONGEST_TARGET]
+    if "(" not in target:
+        return 0
+    opening = target.index("(")
+    if not _NO_TARGETS.isdisjoint(target[:opening]):
+        return 0
+    first = index + 1 + opening
+    last = _closing(words, first)
+    behind = words[last + 1] if last + 1 < len(words) else ""
+    return last if behind in _BEHIND_COLUMNS and _NO_COLUMNS.isdisjoint(words[first + 1 : last]) else 0
+
+
 def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiteral]:
     """The quoted names and the literals that are no mere values, in order, given a statement's words in lower case."""
     kept: list[UnchangedLiteral] = []
@@ -491,6 +514,8 @@ def kept_literals(words: Sequence[str], dialect: Dialect) -> list[UnchangedLiter
             by_seen = True
         elif word in RUNS_TEXT:
             names_until = len(words)
+        elif word in _BEFORE_COLUMNS:
+            names_until = max(names_until, _end_of_columns(words, index))
         elif index >= names_until and _opens_names(words, index):
             names_until = _closing(words, index + 1)
     return kept

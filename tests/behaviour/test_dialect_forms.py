@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingestion.dialects import DIALECTS
-from ingestion.errors import Unparsable
+from ingestion.errors import Templated, Unparsable
 from ingestion.model.lineage import LineageType
 from ingestion.parser import LineageParser
 
@@ -1010,7 +1010,22 @@ FILES: list[Case] = [
     ("informix", "SELECT a FROM s INTO STANDARD own.o", {}, "s.a>own.o.a"),
     ("informix", "SELECT a FROM s INTO RAW o LOCK MODE ROW", {}, "s.a>o.a"),
     ("informix", "SELECT a FROM s INTO SCRATCH z; INSERT INTO o SELECT a FROM z", {}, "s.a>z.a z.a>o.a?"),
+    ("informix", 'SELECT a FROM s INTO TEMP "T" WITH NO LOG', {}, "s.a>t.a"),
+    ("informix", "SELECT a FROM s INTO EXTERNAL \"o\" USING (DATAFILES ('DISK:/d/o.unl'))", {}, "s.a>o.a"),
+    ("informix", "INSERT INTO d:own.o (a) SELECT b FROM e:own.s", {}, "e.own.s.b>d.own.o.a"),
+    ("informix", "INSERT INTO d@srv:own.o (a) SELECT b FROM e@srv:s", {}, "e@srv..s.b>d@srv.own.o.a"),
+    ("informix", "UPDATE d:own.o SET a = b WHERE c = :x", {}, "d.own.o.b>d.own.o.a"),
+    ("informix", "INSERT INTO o (a, b) SELECT c, :x:y FROM s", {}, "s.c>o.a"),
     ("materialize", "CREATE TABLE o (a, b) FROM SOURCE s (REFERENCE d.r) WITH (TEXT COLUMNS (a))", {}, ""),
+    ("materialize", "CREATE TABLE IF NOT EXISTS d.o FROM SOURCE d.s (REFERENCE r)", {}, ""),
+    ("materialize", "CREATE TABLE o AS SELECT x.a FROM source x WHERE a > 1", {}, "source.a>o.a"),
+    ("materialize", "CREATE TABLE o AS SELECT t.a FROM source JOIN t ON source.k = t.k", {}, "t.a>o.a"),
+    (
+        "materialize",
+        "CREATE TABLE o (b) AS WITH source AS (SELECT a FROM s) SELECT a FROM source GROUP BY a",
+        {},
+        "s.a>o.b",
+    ),
     ("tsql", "INSERT INTO o (a) SELECT x.b FROM OPENDATASOURCE('p', 'c').d.s.t AS x, u", {}, "opendatasource.b>o.a"),
     ("tsql", "INSERT INTO OPENDATASOURCE('p', 'c').d.s.t (a) SELECT b FROM s", {}, "s.b>opendatasource.b?"),
     ("tsql", "UPDATE OPENDATASOURCE('p', 'c')...[t$] SET a = s.b FROM s", {}, "s.b>opendatasource.a"),
@@ -1166,6 +1181,8 @@ def test_a_table_is_changed_through_the_queries_that_read_it_as_it_is(
         ("druid", "INSERT INTO EXTERN(azure(container => 'c', prefix => 'd/p')) AS CSV SELECT a FROM s"),
         ("starrocks", "INSERT INTO FILES('format' = 'parquet') SELECT a FROM s"),
         ("doris", "INSERT INTO f(k => 'v') SELECT a FROM s"),
+        ("trino", "INSERT INTO f(g(x)) SELECT a FROM s"),
+        ("duckdb", "INSERT INTO f(1) SELECT a FROM s"),
         ("db2", "MERGE INTO t INCLUDE (x INT) USING s ON t.k = s.k WHEN MATCHED THEN UPDATE SET x = 1, a = s.b"),
         ("tsql", "WITH c AS (SELECT a, s.b FROM t JOIN s ON t.i = s.i) UPDATE c SET a = b"),
         ("oracle", "UPDATE (SELECT t.*, u.* FROM t JOIN u ON t.k = u.k) SET a = b"),
@@ -1187,6 +1204,47 @@ def test_a_variable_that_each_assignment_doubles_is_not_followed_for_ever() -> N
     direct = {f"{edge.source}>{edge.target}" for edge in found.edges if edge.type is LineageType.DIRECT}
     assert direct == {"t.x>t.y"}
     assert [problem.subject for problem in found.problems] == ["variables"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement", "expected"),
+    [
+        ("sqlite", "INSERT INTO t ('a', 'b') SELECT p, q FROM s", "s.p>t.a s.q>t.b"),
+        ("mysql", 'INSERT INTO t (a, "b") SELECT p, q FROM s', "s.p>t.a s.q>t.b"),
+        ("spark", 'INSERT OVERWRITE TABLE t (a, "b") SELECT p, q FROM s', "s.p>t.a s.q>t.b"),
+        ("databricks", "INSERT INTO t (a, IDENTIFIER('b')) SELECT p, q FROM s", "s.p>t.a s.q>t.b"),
+        ("snowflake", "INSERT INTO t (a, IDENTIFIER('b')) SELECT p, q FROM s", "s.p>t.a s.q>t.b"),
+        ("teradata", "INSERT INTO t (1, 'x')", ""),
+        ("teradata", "INSERT t ('x', 'y')", ""),
+        ("teradata", "INS t (CURRENT_DATE, f(2), DATE '2020-01-01', -3, NULL)", ""),
+        ("teradata", "INSERT INTO t (:x, 2)", ""),
+    ],
+)
+def test_what_stands_in_brackets_behind_a_table_is_its_columns_or_a_row(
+    dialect: str, statement: str, expected: str
+) -> None:
+    assert _edges((dialect, statement, {}, expected)) == expected
+    assert [str(table) for table in LineageParser(statement, dialect=dialect).target_tables] == ["t"]
+
+
+def test_a_column_that_is_bound_when_the_statement_runs_is_no_name() -> None:
+    with pytest.raises(Templated):
+        LineageParser("INSERT INTO t (a, IDENTIFIER(:b)) SELECT p, q FROM s", dialect="databricks")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement", "expected"),
+    [
+        ("bigquery", "UPDATE d.t SET s.b = s.c FROM (SELECT c, i FROM d.u) s WHERE t.i = s.i", "d.u.c>d.t.s"),
+        ("postgres", "UPDATE d.t SET s.b = s.c FROM d.u s WHERE t.i = s.i", "d.u.c>d.t.s"),
+        ("bigquery", "UPDATE d.t x SET x.b = s.c FROM d.u s WHERE x.i = s.i", "d.u.c>d.t.b"),
+        ("mysql", "UPDATE t JOIN u s ON t.i = s.i SET s.b = t.c", "t.c>u.b"),
+    ],
+)
+def test_set_names_columns_of_the_target_or_where_several_are_updated_of_any(
+    dialect: str, statement: str, expected: str
+) -> None:
+    assert _edges((dialect, statement, {}, expected)) == expected
 
 
 @pytest.mark.parametrize("case", BY_NAME)

@@ -132,3 +132,10 @@ def test_an_included_table_keeps_its_edges_and_the_others_go(shop: Opened) -> No
         "insert into tgt select a, b from src", "insert into tgt_old select a, b from src", filters=filters
     )
     assert set(outcome.edges) == {("public.src", "public.tgt")}
+
+
+def test_a_database_before_a_colon_is_no_owner_and_a_server_s_no_own_one(shop: Opened) -> None:
+    made = shop({"own.src": COLUMNS, "own.tgt": COLUMNS, "far.src": COLUMNS}, dialect="informix", schema="own")
+    assert set(made.run("insert into db:own.tgt select a, b from db:own.src").edges) == {("own.src", "own.tgt")}
+    for elsewhere in ("db@srv:own.src", "far:own.src", "far:src"):
+        assert made.run(f"insert into own.tgt select a, b from {elsewhere}").edges == {}

@@ -114,6 +114,20 @@ class Names:
             name = self._bare_columns[text] = fold_column(text, self.dialect, quoted=False)
         return name
 
+    def column_in_text(self, node: exp.Expr) -> str:
+        """The folded name of a column that a text names: b of SQLite's `INSERT INTO t (a, 'b')` and of IDENTIFIER('b').
+
+        "" of another. Raises Templated of IDENTIFIER(:x).
+        """
+        if type(node) is exp.Literal:
+            return fold_column(node.name, self.dialect, quoted=True) if node.is_string else ""
+        if not _is_identifier_of(node):
+            return ""
+        refuse_bound_name((_part_text(node, self.dialect),), self.dialect)
+        text = str(_argument(node).name)  # type: ignore[union-attr]
+        bare = text.strip('"`')
+        return fold_column(bare, self.dialect, quoted=bare != text)
+
     def relation(self, node: exp.Expr) -> str:
         """The folded name of a table, schema, database or relation alias."""
         args = node.args
@@ -202,7 +216,8 @@ class Names:
         for part in named:
             text = part.name
             if not text:
-                if parts and self.dialect.default_schema:  # T-SQL and Snowflake: db..t
+                # T-SQL and Snowflake: db..t; of Informix' db:t the owner is not known.
+                if parts and (self.dialect.default_schema or self.dialect.databases_before_colons):
                     parts.append(self.dialect.default_schema)
                     written.append("")
                 continue

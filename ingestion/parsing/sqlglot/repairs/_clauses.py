@@ -65,6 +65,15 @@ def _locking(code: Code) -> Iterator[Edit]:
             yield code.edit(0, verb - 1, "")
 
 
+def _rows_alone(code: Code) -> Iterator[Edit]:
+    """INSERT INTO t (1, DATE '2020-01-01'): a row without VALUES."""
+    name = 1 + code.stands(1, "into")
+    opening = code.dotted_name(name)[1]
+    last = len(code) - 1 - (code.word(len(code) - 1) == ";")
+    if code.word(0) in ("insert", "ins") and code.word(opening) == "(" and code.closing(opening) == last:
+        yield code.start_of(opening), code.start_of(opening), "VALUES "
+
+
 def _numbered_ranges(code: Code) -> Iterator[Edit]:
     """RANGE_N(d BETWEEN … EACH …, NO RANGE) is a number made of d; CASE_N(c, …, NO CASE OR UNKNOWN) of its conditions.
 
@@ -791,6 +800,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "spark": (_at_version, _scripted_rows, _piped_columns, _piped_query),
     "teradata": (
         _locking,
+        _rows_alone,
         _numbered_ranges,
         _conditions_first,
         _upserts,

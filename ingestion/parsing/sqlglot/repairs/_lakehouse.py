@@ -271,12 +271,14 @@ def _as_path(code: Code, first: int, last: int, path: str) -> Edit:
 def source_table(code: Code) -> Iterator[Edit]:
     """Materialize: CREATE TABLE t FROM SOURCE x (REFERENCE r): a table of which another system has the rows.
 
-    SOURCE would be a table, and REFERENCE a column. x stands for the other system, as a foreign server does.
+    SOURCE would be a table, and REFERENCE a column. x stands for the other system, as a foreign server does. In a
+    query, CREATE TABLE t AS SELECT a FROM source s, it is a table's name.
     """
     if not code.stands(0, "create", "table"):
         return
-    number = next((n for n in code.outside(2) if code.stands(n, "from", "source")), None)
-    if number is not None and code.is_name(number + 2):
+    behind = code.dotted_name(5 if code.stands(2, "if", "not", "exists") else 2)[1]
+    number = code.after(behind) if code.word(behind) == "(" else behind
+    if code.stands(number, "from", "source") and code.is_name(number + 2):
         yield code.edit(number, len(code) - 1)
 
 

@@ -62,6 +62,7 @@ _COMPOUND = frozenset("+-*/%&|^")
 _STAYING = keywords("external raw standard")
 _MADE = _STAYING | keywords("scratch temp")
 _BEFORE_ONLY = keywords("from join update into using ,")
+_BEFORE_DATABASES = _BEFORE_ONLY | keywords("table view exists synonym for")
 _OF_ONE = keywords("containers only")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
@@ -75,6 +76,8 @@ _CHANGED_QUERY = re.compile(r"\A\s*+(?:(?:insert|merge)\s++into|update)\s*+\(", 
 _INCLUDED = re.compile(r"\A.{0,2000}?\binclude\s*+\(\s*+[\w\"]++\s++\w", re.IGNORECASE | re.DOTALL)
 # FROM ONLY (t), FROM CONTAINERS(t): a function that gives rows.
 _ONLY = re.compile(r"(?:\b(?:from|join|update|into|using)|,)\s*+(?:only|containers)\s*+\(", re.IGNORECASE)
+# FROM d@server:own.t: d would be the table.
+_OTHER_DATABASE = re.compile(r"[\w`]:(?=[\w`])")
 # Db2 writes its special registers in two words.
 CURRENT = re.compile(r"\bcurrent\s+(?:date|time|timestamp|timezone|user|schema|server|path)\b", re.IGNORECASE)
 
@@ -155,7 +158,7 @@ _MISREAD = {
         rf"|\bthe\s*+\(\s*+select\b|{_CHANGED_QUERY.pattern}|{_ONLY.pattern}",
         re.IGNORECASE | re.DOTALL,
     ),
-    "informix": _ONLY,
+    "informix": re.compile(f"{_ONLY.pattern}|{_OTHER_DATABASE.pattern}", re.IGNORECASE),
     "hive": _SCRIPTS,
     "materialize": re.compile(f"{_SINKS.pattern}|{_FROM_SOURCE.pattern}", re.IGNORECASE | re.DOTALL),
     "risingwave": _SINKS,
@@ -487,11 +490,27 @@ def _informix(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number + 1)
     into = next((n for n in code.outside(1) if code.word(n) == "into" and code.word(n + 1) in _MADE), None)
     from_ = next((n for n in code.outside(1) if code.word(n) == "from"), None)
-    if into is not None and from_ is not None and from_ < into and code.is_name(into + 2):
+    made = into is not None and (code.is_name(into + 2) or code.is_string(into + 2))  # "t", which DELIMIDENT makes one
+    if made and into is not None and from_ is not None and from_ < into:
         yield code.edit(into, len(code) - 1)
         kept = "" if code.word(into + 1) in _STAYING else "TEMP "
         name = code.between(into + 2, end_of_name(code, into + 2) + 1)
         yield code.start_of(from_), code.start_of(from_), f"INTO {kept}{name} "
+
+
+def _other_databases(code: Code) -> Iterator[Edit]:
+    """Informix: d:own.t and d:t are d.own.t and d..t; those of d@server:t begin with "d@server", as another's d would.
+
+    A colon that no name touches is that of a host variable.
+    """
+    for number in range(1, len(code) - 2):
+        colon = number + 3 if code.word(number + 1) == "@" else number + 1
+        if code.word(number - 1) not in _BEFORE_DATABASES or code.word(colon) != ":" or not code.is_name(number):
+            continue
+        touching = code.end_of(colon - 1) == code.start_of(colon) and code.end_of(colon) == code.start_of(colon + 1)
+        if touching and code.is_name(colon + 1):
+            owner = "" if code.word(colon + 2) == "." else "."
+            yield code.edit(number, colon, f'"{"".join(code.name(n) or "@" for n in range(number, colon))}".{owner}')
 
 
 def _part_changed(code: Code) -> Iterator[Edit]:
@@ -611,7 +630,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns),
     "impala": (_impala,),
-    "informix": (_informix, _only_rows),
+    "informix": (_informix, _other_databases, _only_rows),
     "materialize": (_sink, source_table),
     "questdb": (_questdb,),
     "risingwave": (_sink,),

@@ -54,8 +54,8 @@ from ingestion.parsing.sqlglot.statements.targets import (
     table_of,
 )
 
-_ARGUMENTS = (exp.Anonymous, exp.EQ, exp.Kwarg, exp.Literal, exp.PropertyEQ)
-"""In brackets behind a name, these are no columns of a table: `INSERT INTO f(k => 'v') SELECT …`."""
+_NAMED_ARGUMENTS = (exp.EQ, exp.Kwarg, exp.PropertyEQ)
+_NAMED_COLUMNS = (exp.Column, exp.ColumnDef, exp.Identifier)
 _PROCESSES = frozenset({"program", "stdin", "stdout"})
 _LONGEST_VALUE = 1_000
 """Nodes of a variable's value: one that a text spells out has some dozens."""
@@ -79,7 +79,9 @@ def _column_name(queries: QueryTranslator, node: exp.Expr) -> str:
     inner = node.this if type(node) is exp.ColumnDef else node
     if type(inner) is exp.Identifier:
         return queries.names.column(inner)
-    return queries.names.column_parts(inner)[-1] if type(inner) is exp.Column else str(inner.name)
+    if type(inner) is exp.Column:
+        return queries.names.column_parts(inner)[-1]
+    return queries.names.column_in_text(inner) or str(inner.name)
 
 
 def _assigned_name(queries: QueryTranslator, node: exp.Expr, relations: Iterable[RelationSource]) -> str:
@@ -211,13 +213,14 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     relations, target = _changed_relation(queries, relations, list(others))
     clauses = tuple(_changed_rows(queries, node))
     common_tables = queries.common_tables(node)
+    named = [one for one in relations if one.written or queries.names.dialect.set_names_relations]
     by_owner: dict[TableName, list[Projection]] = {}
     for assigned, projection in zip(
         _assigned_columns(queries, node.expressions),
-        list(_assignments(queries, node.expressions, relations)),
+        list(_assignments(queries, node.expressions, named)),
         strict=False,
     ):
-        owner = _owner(queries, assigned, relations, target)
+        owner = _owner(queries, assigned, named, target)
         by_owner.setdefault(owner, []).append(projection)
     if not queries.names.dialect.writes_through_with:
         refuse_items(by_owner.keys() - {target}, common_tables)
@@ -390,7 +393,7 @@ def _target_of(
         remote = remote_target(queries, node)
         if remote is not None:
             return Target(remote[0], mode, remote[1], by_name), ()
-        if any(isinstance(item, _ARGUMENTS) for item in node.expressions):
+        if any(_is_argument(queries, item) for item in node.expressions):
             raise NoTable("the statement writes into a function of which nothing is known")
         columns = tuple(_column_name(queries, item) for item in node.expressions) or None
         node = node.this
@@ -409,6 +412,26 @@ def _target_of(
     name = queries.names.table(node)
     temporary = name.table.startswith("#")
     return Target(name, mode, columns, by_name, temporary), _fixed_partition(queries, node.args.get("partition"))
+
+
+def _is_argument(queries: QueryTranslator, node: exp.Expr) -> bool:
+    """Whether what stands in brackets behind a name is none of a table's columns: `INSERT INTO f(k => 'v', g(x))`.
+
+    A string may be one: SQLite takes it for a name there, as MySQL with ANSI_QUOTES and Spark do of one in double
+    quotes.
+    """
+    if isinstance(node, _NAMED_ARGUMENTS) or (type(node) is exp.Literal and not node.is_string):
+        return True
+    called = type(node) is exp.Anonymous or (isinstance(node, exp.Func) and any(node.args.values()))
+    return called and not queries.names.column_in_text(node)
+
+
+def _filled_table(node: exp.Expr) -> exp.Expr:
+    """What an INSERT fills; of Teradata's `INSERT INTO t (1, f(2))`, whose brackets hold a row, t."""
+    into: exp.Expr = node.this
+    given = node.args.get("expression") or node.args.get("source")
+    is_row = type(into) is exp.Schema and any(type(item) not in _NAMED_COLUMNS for item in into.expressions)
+    return into.this if is_row and not given else into
 
 
 def _fixed_partition(queries: QueryTranslator, partition: exp.Expr | None) -> tuple[str, ...]:
@@ -433,7 +456,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     """INSERT and REPLACE; its ON CONFLICT branch is a write of its own."""
     args = node.args
     mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
-    target, fixed = _target_of(queries, node.this, mode, by_name=bool(args.get("by_name")))
+    target, fixed = _target_of(queries, _filled_table(node), mode, by_name=bool(args.get("by_name")))
     outer = queries.common_tables(node)
     target = table_behind(target, _items_changed(queries, outer))
     source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s

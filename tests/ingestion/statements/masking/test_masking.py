@@ -268,6 +268,8 @@ def test_literals_layout_and_comments_do_not_change_the_fingerprint(dialect: str
         ("tsql", "select a from openrowset(bulk '{}', single_clob) as x"),
         ("tsql", "select a as '{}' from t"),
         ("mysql", "select a '{}' from t"),
+        ("mysql", 'insert into t (a, "{}") select p, q from s'),
+        ("sqlite", "insert into d.t ('{}') select p from s"),
         ("mysql", "select count(*) '{}' from t"),
         ("clickhouse", "select * from s3('{}', 'CSV')"),
         ("clickhouse", "select dictGet('{}', 'a', b) from t"),

@@ -51,6 +51,11 @@ OWN = [
     ("starrocks", "insert into t select a from files('path' = 's3://b/x/*', 'format' = 'parquet') where e = 'x'"),
     ("duckdb", "create table t as select a from read_xlsx('x.xlsx') where d = 'z'"),
     ("redshift", "unload ('select a from s') to 's3://b/p' iam_role 'r'"),
+    ("sqlite", "insert into t ('a', 'b') select p, q from s where p = 'x'"),
+    ("mysql", 'insert into d.t (a, "b") select p, "x" from s'),
+    ("spark", 'insert overwrite table t (a, "b") select p, "x" from s'),
+    ("teradata", "ins into t ('x', 2)"),
+    ("informix", 'select a from s where p = 1 into temp "t" with no log'),
     ("oracle", "insert into t select a, q'[x]' b from s fetch first 5 rows only"),
 ]
 
