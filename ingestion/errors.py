@@ -72,8 +72,11 @@ class Unparsable(RecordError):
         self.column = column
 
 
-class NoTable(Unparsable):
-    """What the statement writes is no table that is known: a parser that knows less would take its name for one's."""
+class FinalRefusal(Unparsable):
+    """What the statement does is known not to be told: no later parser is asked, which knows less and would answer.
+
+    It would take the name of a query or a function for a table's, or the values of other columns for those written.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message, message)

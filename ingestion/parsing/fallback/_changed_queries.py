@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.keywords import BEFORE_RELATIONS
-from ingestion.errors import NoTable
+from ingestion.errors import FinalRefusal
 from ingestion.model.lineage import StatementKind, Target
 
 _CHANGES = (StatementKind.UPDATE, StatementKind.DELETE)
 
 
 def refuse_changed_query(code: Code, kind: StatementKind, target: Target | None) -> None:
-    """Raises NoTable where the target is an item of WITH, or UPDATE's is a query or a function under FROM."""
+    """Raises FinalRefusal where the target is an item of WITH, or UPDATE's is a query or a function under FROM."""
     if target is None or not code.dialect.writes_through_with or len(target.name.parts) > 1:
         return
     name = target.name.parts[0].lower()
@@ -19,7 +19,7 @@ def refuse_changed_query(code: Code, kind: StatementKind, target: Target | None)
         if code.name(number).lower() != name:
             continue
         if _is_item(code, number) or (kind in _CHANGES and _is_relation(code, number)):
-            raise NoTable("the statement changes a table through a query")
+            raise FinalRefusal("the statement changes a table through a query")
 
 
 def _is_item(code: Code, number: int) -> bool:

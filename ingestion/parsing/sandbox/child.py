@@ -25,7 +25,7 @@ from ingestion.analysis.analyzer import analyze, lineage_with_names
 from ingestion.analysis.symbolic import Symbolic, dumps, lineage_bytes
 from ingestion.dialects.lexing import ill_formed
 from ingestion.dialects.unfilled_templates import template_in_code, template_in_names
-from ingestion.errors import NoTable, ParseCrash, RecordError, Templated, Unparsable
+from ingestion.errors import FinalRefusal, ParseCrash, RecordError, Templated, Unparsable
 from ingestion.model.isolation import line_of_error
 from ingestion.parsing.sandbox.protocol import (
     HEADER,
@@ -233,7 +233,7 @@ def _answer(parse: Answer, text: str, dialect: str) -> ParseReply:
     if isinstance(failure, RecursionError):
         reason = Unparsable.code
     line, column = (failure.line, failure.column) if isinstance(failure, Unparsable) else (0, 0)
-    seconds, final = time.perf_counter() - begun, isinstance(failure, NoTable)
+    seconds, final = time.perf_counter() - begun, isinstance(failure, FinalRefusal)
     return ParseReply(None, reason, seconds, detail, line, column, final)
 
 

@@ -16,7 +16,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERY_STARTS, TRANSFERS
-from ingestion.errors import NoTable, Unparsable
+from ingestion.errors import FinalRefusal, Unparsable
 from ingestion.model.lineage import StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import Names
@@ -138,7 +138,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     try:
         statement = _parse(plainly_spelled(text, rules), rules, 0)
         return with_generated_columns(with_types(statement, text, rules), text, rules)
-    except NoTable:
+    except FinalRefusal:
         raise
     except Unparsable as error:
         raise _explanation(error, text) from error.__cause__

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES, QUERY_STARTS
-from ingestion.errors import NoTable
+from ingestion.errors import FinalRefusal
 from ingestion.parsing.sqlglot.repairs._servers import has_phrases
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
@@ -48,6 +48,8 @@ _BEHIND_SET = keywords("where from returning")
 _SCRIPTED = keywords("map reduce transform")
 _BEFORE_SCRIPTED = keywords("from select insert ( ;")
 _BEHIND_SCRIPT = keywords("row recordreader from insert where group having cluster distribute sort order limit union ;")
+_BETWEEN_QUERIES = keywords("union except intersect minus )")
+_BEHIND_LIST = keywords("from into union except intersect minus")
 _BLOCKS = keywords("begin case if loop")
 _RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
@@ -725,7 +727,7 @@ def _included_columns(code: Code) -> Iterator[Edit]:
             yield code.edit(number, closing)
             yield from _assigned_without(code, range(closing + 1, end), included)
         else:
-            raise NoTable("columns are included in the rows of a MERGE")
+            raise FinalRefusal("columns are included in the rows of a MERGE")
         return
 
 
@@ -738,11 +740,11 @@ def _end_of_change(code: Code, verb: int) -> int:
 
 def _inserted_without(code: Code, clause: range, end: int, included: tuple[str, ...]) -> Iterator[Edit]:
     """The query of an INSERT without the values of the included columns: those that the list names, or its last."""
-    before, behind = code.opening(clause.start - 1), clause.stop + 1
-    start = behind
+    before, start = code.opening(clause.start - 1), clause.stop + 1
     listed = range(before, clause.start - 1) if before else range(0)
-    if code.word(behind) == "(" and code.word(behind + 1) not in QUERY_STARTS:
-        start, listed = code.closing(behind) + 1, range(behind, code.closing(behind))
+    if code.word(start) == "(" and code.word(start + 1) not in (*QUERY_STARTS, "("):
+        start, listed = code.closing(start) + 1, range(start, code.closing(start))
+    start += 3 * (code.word(start) == "overriding")  # OVERRIDING USER VALUE
     items = [(code.name(first), code.between(first, last)) for first, last in code.items(listed.start + 1, listed.stop)]
     kept = ", ".join(text for name, text in items if name not in included)
     if listed:
@@ -754,11 +756,34 @@ def _inserted_without(code: Code, clause: range, end: int, included: tuple[str, 
         yield code.start_of(first), code.start_of(start), f"({kept}) SELECT {kept} FROM ("
         yield code.end_of(end - 1), code.end_of(end - 1), f") AS included ({names})"
         return
-    yield code.edit(clause.start, clause.stop)
-    from_ = next((n for n in code.outside(start, end) if code.word(n) == "from"), end)
-    values = list(code.items(start + 1, from_))
-    if code.word(start) in ("select", "sel") and len(values) > len(included):
-        yield code.edit(values[-len(included)][0] - 1, from_ - 1)
+    yield code.edit(clause.start, start - 1)
+    for values in _rows_of_query(code, start, end):
+        if len(values) <= len(included):
+            raise FinalRefusal("the included columns have more values than the rows")
+        yield code.edit(values[-len(included)][0] - 1, values[-1][1] - 1)
+
+
+def _rows_of_query(code: Code, first: int, end: int) -> Iterator[list[tuple[int, int]]]:
+    """The values of each SELECT and each row of VALUES that a query puts together.
+
+    Raises FinalRefusal where a star stands for some, as which they are is not told then.
+    """
+    for number in code.outside(first, end):
+        word = code.word(number)
+        before = number - 1 - (code.word(number - 1) in ("all", "distinct"))
+        begins = number == first or code.word(before) in _BETWEEN_QUERIES
+        if word == "(" and begins:
+            yield from _rows_of_query(code, number + 1, code.closing(number))
+        elif word in ("select", "sel"):
+            begin = number + 1 + (code.word(number + 1) in ("all", "distinct"))
+            until = next((n for n in code.outside(begin, end) if code.word(n) in _BEHIND_LIST), end)
+            values = list(code.items(begin, until))
+            if any(code.word(last - 1) == "*" for _, last in values):
+                raise FinalRefusal("a star stands for the values of included columns")
+            yield values
+        elif word == "values":
+            rows = [n for n in code.outside(number + 1, end) if code.word(n) == "("]
+            yield from (list(code.items(n + 1, code.closing(n))) for n in rows)
 
 
 def _assigned_without(code: Code, clauses: range, included: tuple[str, ...]) -> Iterator[Edit]:
@@ -767,12 +792,32 @@ def _assigned_without(code: Code, clauses: range, included: tuple[str, ...]) -> 
     if set_ is None:
         return
     end = next((n for n in code.outside(set_, clauses.stop) if code.word(n) in _BEHIND_SET), clauses.stop)
-    items = list(code.items(set_ + 1, end))
-    kept = [code.between(first, last) for first, last in items if code.name(first) not in included]
+    items = (_assignment_without(code, first, last, included) for first, last in code.items(set_ + 1, end))
+    kept = [item for item in items if item]
     if kept:
         yield code.edit(set_ + 1, end - 1, ", ".join(kept))
     else:  # a DELETE has no others
         yield code.edit(set_, end - 1)
+
+
+def _assignment_without(code: Code, first: int, last: int, included: tuple[str, ...]) -> str:
+    """What is left of `a = b` or `(a, x) = (b, c)`, "" of none."""
+    if code.word(first) != "(":
+        return "" if code.name(first) in included else code.between(first, last)
+    opening = code.closing(first) + 2
+    names = list(code.items(first + 1, code.closing(first)))
+    kept = [number for number, (name, _) in enumerate(names) if code.name(name) not in included]
+    if len(kept) in (0, len(names)):
+        return code.between(first, last) if kept else ""
+    is_query = code.word(opening + 1) in (*QUERY_STARTS, "(")
+    begin, end = opening + 1, code.closing(opening)
+    rows = list(_rows_of_query(code, begin, end)) if is_query else [list(code.items(begin, end))]
+    if len(rows) != 1 or len(rows[0]) != len(names):
+        raise FinalRefusal("which values the included columns have is not told")
+    values = rows[0]
+    around = (code.between(opening, values[0][0]), code.between(values[-1][1], last))
+    left, right = (", ".join(code.between(*items[number]) for number in kept) for items in (names, values))
+    return f"({left}) = {around[0]} {right} {around[1]}"
 
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {

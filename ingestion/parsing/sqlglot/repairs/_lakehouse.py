@@ -13,7 +13,7 @@ from ingestion.dialects import dialect_of
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
-from ingestion.errors import NoTable
+from ingestion.errors import FinalRefusal
 from ingestion.parsing.sqlglot.expressions.names import Names, path_of, table_elsewhere
 from ingestion.parsing.sqlglot.repairs.edits import BY_POSITION, REFUSALS
 
@@ -264,7 +264,7 @@ def _as_path(code: Code, first: int, last: int, path: str) -> Edit:
     """The path as the name of a file: `csv."d/f"`, as it is one of none without a format before it."""
     quote = code.dialect.name_quotes[0]
     if quote in path or not ("/" in path or "." in path):
-        raise NoTable("the statement writes files, and no path is known of them")
+        raise FinalRefusal("the statement writes files, and no path is known of them")
     return code.edit(first, last, f"csv.{quote}{path}{quote} ")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ingestion.analysis.form import CommonTable, Projection, Query, RelationSource, Select, Slot, Star
 from ingestion.analysis.roles import GROUP_BY
-from ingestion.errors import NoTable
+from ingestion.errors import FinalRefusal
 from ingestion.model.lineage import NameKind, TableName, Target, WriteMode
 
 _Items = tuple[CommonTable, ...]
@@ -19,7 +19,7 @@ def table_behind(target: Target, items: _Items) -> Target:
     T-SQL changes a table through an item of WITH. Oracle's and Db2's query in place of a table, `MERGE INTO (SELECT …)
     c`, comes as such an item. Of several tables that it joins it is the one that the columns are of.
 
-    Raises NoTable where they are not seen to be columns of one table: an item's name is no table's, and would be
+    Raises FinalRefusal where they are not seen to be columns of one table: an item's name is no table's, and would be
     published.
     """
     name, columns = target.name, target.columns
@@ -38,7 +38,7 @@ def table_behind(target: Target, items: _Items) -> Target:
 def queries_in_from(target: TableName, relations: Iterable[RelationSource]) -> _Items:
     """UPDATE (SELECT …) x, T-SQL's UPDATE x … FROM s JOIN (SELECT …) x (p, q): what x stands for, as an item of WITH.
 
-    Raises NoTable where x is what a function or a pivot gives.
+    Raises FinalRefusal where x is what a function or a pivot gives.
     """
     named = [one for one in relations if one.written and table_of(one) is None and is_called(one, target)]
     items = [CommonTable(one.alias, one.columns, one.source) for one in named if isinstance(one.source, Query)]
@@ -50,7 +50,7 @@ def queries_in_from(target: TableName, relations: Iterable[RelationSource]) -> _
 def merged_table(target: RelationSource) -> tuple[TableName, _Items]:
     """What MERGE changes; where that is a query, T-SQL's `MERGE OPENQUERY(…) AS x`, a name that stands for it.
 
-    Raises NoTable where it is what a function gives.
+    Raises FinalRefusal where it is what a function gives.
     """
     table = table_of(target)
     if table is not None:
@@ -67,7 +67,7 @@ def table_of(relation: RelationSource) -> TableName | None:
 def changed_table(relation: RelationSource) -> TableName | None:
     """The table that a relation is, which the statement names by its alias.
 
-    Raises NoTable of a file: T-SQL's `UPDATE x SET … FROM OPENROWSET(BULK …) AS x` changes none.
+    Raises FinalRefusal of a file: T-SQL's `UPDATE x SET … FROM OPENROWSET(BULK …) AS x` changes none.
     """
     table = table_of(relation)
     if table is not None and table.kind is NameKind.PATH:
@@ -76,7 +76,7 @@ def changed_table(relation: RelationSource) -> TableName | None:
 
 
 def refuse_rows_of_query(relation: RelationSource) -> None:
-    """Raises NoTable where a relation is none that the statement can change: MySQL's `UPDATE t, (SELECT …) x SET x.a`.
+    """Raises FinalRefusal where a relation is none that can be changed: MySQL's `UPDATE t, (SELECT …) x SET x.a`.
 
     What T-SQL changes through it is looked for behind it.
     """
@@ -85,7 +85,7 @@ def refuse_rows_of_query(relation: RelationSource) -> None:
 
 
 def refuse_items(names: Iterable[TableName], items: _Items) -> None:
-    """Raises NoTable where one of the names is an item's: MySQL's `WITH c AS (…) UPDATE t JOIN c SET c.a = t.b`."""
+    """Raises FinalRefusal where one of the names is an item's: MySQL's `WITH c AS (…) UPDATE t JOIN c SET c.a = b`."""
     if any(_number(items, name) is not None for name in names):
         raise _unknown_target()
 
@@ -95,8 +95,8 @@ def is_called(relation: RelationSource, name: TableName) -> bool:
     return name.parts == (relation_name(relation),)
 
 
-def _unknown_target() -> NoTable:
-    return NoTable("the target of the statement is a query, and no table is known that it stands for")
+def _unknown_target() -> FinalRefusal:
+    return FinalRefusal("the target of the statement is a query, and no table is known that it stands for")
 
 
 def _number(items: _Items, name: TableName) -> int | None:
@@ -200,7 +200,7 @@ def _table(items: _Items, source: object) -> TableName | None:
 def _listed_columns(items: _Items, source: object, listed: tuple[str, ...] = ()) -> tuple[str, ...] | None:
     """The columns of an item in their order; None where it has all of one table, whatever they are.
 
-    Raises NoTable where it has those and others.
+    Raises FinalRefusal where it has those and others.
     """
     if isinstance(source, TableName):
         number = _number(items, source)

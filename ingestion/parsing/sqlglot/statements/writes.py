@@ -31,7 +31,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES
-from ingestion.errors import NoTable
+from ingestion.errors import FinalRefusal
 from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName, Target, WriteMode
 from ingestion.model.outcomes import ProblemKind
 from ingestion.model.storage_paths import location
@@ -394,7 +394,7 @@ def _target_of(
         if remote is not None:
             return Target(remote[0], mode, remote[1], by_name), ()
         if any(_is_argument(queries, item) for item in node.expressions):
-            raise NoTable("the statement writes into a function of which nothing is known")
+            raise FinalRefusal("the statement writes into a function of which nothing is known")
         columns = tuple(_column_name(queries, item) for item in node.expressions) or None
         node = node.this
         if columns is not None:  # the partitions that the rows themselves choose come last
