@@ -16,7 +16,11 @@ from tests.support.written_corpora import CORPORA, Written, written_in_corpora, 
 TOLD_ELSEWHERE = (Outcome.ROUTINE_DEFINITION, Outcome.ANONYMOUS_BLOCK, Outcome.DYNAMIC_SQL, Outcome.PREPARE)
 """What holds statements, each of which counts by itself; and what is counted as it is executed."""
 
-WITHOUT_LINEAGE = ("INSERT INTO BLACKHOLE()", "CREATE TABLE o (a, b) FROM SOURCE")
+WITHOUT_LINEAGE = (
+    "INSERT INTO BLACKHOLE()",
+    "CREATE TABLE o (a, b) FROM SOURCE",
+    "CREATE TABLE IF NOT EXISTS d.o FROM SOURCE",
+)
 """Begin statements whose rows go nowhere, or come from another system, which is all that there is to tell of them."""
 
 
