@@ -81,7 +81,7 @@ def _text_with_edits(code: Code, span: tuple[int, int], edits: Sequence[Edit]) -
 def _results(code: Code, span: tuple[int, int], before: Sequence[str]) -> Iterator[Edit]:
     room = _MOST_PUT_IN
     for number in range(*span):
-        back = code.word(number).removeprefix("$") if code.word(number).startswith("$") else ""
+        back = code.word(number)[1:] if code.word(number).startswith("$") else ""
         if code.word(number - 1) not in _READS or not back.isdecimal() or not 0 < int(back) <= len(before):
             continue
         query = before[-int(back)]

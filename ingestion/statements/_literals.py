@@ -466,12 +466,12 @@ def is_structure(literal: str) -> bool:
 
 
 def _end_of_columns(words: Sequence[str], index: int) -> int:
-    """Where the list of columns ends of the INSERT whose INTO stands at `index`; 0 where it has none.
+    """Where the list of columns ends of the INSERT or INTO that stands at `index`; 0 where it has none.
 
     SQLite takes a string there for a name: INSERT INTO t ('a') SELECT …. Two that differ in it fill other columns.
     """
     target = words[index + 1 : index + 1 + _LONGEST_TARGET]
-    if "(" not in target:
+    if "(" not in target or target[0] in _BEFORE_COLUMNS:  # INSERT INTO: it is told at the INTO
         return 0
     opening = target.index("(")
     if not _NO_TARGETS.isdisjoint(target[:opening]):

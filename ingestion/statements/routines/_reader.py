@@ -442,7 +442,7 @@ class _TransactReader:
         query = self.variables.query_of(self.code.tokens[into - 1].text) if into < last else None
         names = [self.code.tokens[begin].text for begin, _end in self.code.items(into + 1, last)]
         for name in names:
-            self.variables.set_constant(name, None)
+            self._set_text(name, None)
         if query is None:
             return
         for name, value in column_queries(query, names, self.code).items():

@@ -109,7 +109,7 @@ def _conditions_first(code: Code) -> Iterator[Edit]:
         if any(code.word(n) in ("delete", "update") for n in range(where)):
             continue
         end = next((n for n in code.outside(from_ + 1) if code.word(n) in _PHASES), None)
-        last = end if end is not None else _end_around(code, from_)
+        last = end if end is not None else end_around(code, from_)
         yield code.start_of(where), code.start_of(where), f"{code.between(from_, last)} "
         yield code.edit(from_, last - 1)
 
@@ -122,7 +122,7 @@ def _upserts(code: Code) -> Iterator[Edit]:
             yield code.edit(start, len(code) - 1)
 
 
-def _end_around(code: Code, number: int) -> int:
+def end_around(code: Code, number: int) -> int:
     """Where the brackets that a token stands in are closed; the text's end where it stands in none."""
     return max(code.outside(number)) + 1
 
@@ -156,7 +156,7 @@ def _table_function(code: Code, opening: int) -> Iterator[Edit]:
             return
         if code.stands(number, "hash", "by") or code.stands(number, "local", "order", "by"):
             last = next((n for n in code.outside(number) if code.word(n) in _CLAUSES), None)
-            yield code.edit(number, (last or _end_around(code, number)) - 1)
+            yield code.edit(number, (last or end_around(code, number)) - 1)
             return
 
 
@@ -199,7 +199,7 @@ def _expanded_periods(code: Code) -> Iterator[Edit]:
         as_ = next((n for n in code.outside(number + 2, named) if code.word(n) == "as"), named - 1)
         period, name = code.between(number + 2, as_), code.between(named - 1, named)
         last = next((n for n in code.outside(named) if code.word(n) in ("qualify", "order", ";")), None)
-        yield code.edit(number, (last or _end_around(code, number)) - 1)
+        yield code.edit(number, (last or end_around(code, number)) - 1)
         where = _clause_before(code, number)
         yield code.start_of(where), code.start_of(where), f" CROSS JOIN UNNEST({period}) AS expanded_rows({name}) "
 
@@ -575,7 +575,7 @@ def _scripted_rows(code: Code) -> Iterator[Edit]:
             yield code.end_of(number + 1), code.end_of(number + 1), " AS (key, value)"
         elif code.word(number + 3) != "(":
             named = code.outside(number + 3)
-            last = next((n for n in named if code.word(n) in _BEHIND_SCRIPT), _end_around(code, number + 3)) - 1
+            last = next((n for n in named if code.word(n) in _BEHIND_SCRIPT), end_around(code, number + 3)) - 1
             yield code.edit(number + 3, last, f"({code.between(number + 3, last + 1)})")
 
 
@@ -597,7 +597,7 @@ def _piped_columns(code: Code) -> Iterator[Edit]:
             continue
         verb = code.word(number + 2)
         end = next((n for n in code.outside(number + 2) if code.stands(n, "|", ">") or code.word(n) == ";"), None)
-        last = (end or _end_around(code, number + 2)) - 1
+        last = (end or end_around(code, number + 2)) - 1
         if verb == "window":
             yield code.edit(number + 2, number + 2, "EXTEND")
         elif verb == "call":
@@ -733,9 +733,8 @@ def _included_columns(code: Code) -> Iterator[Edit]:
 
 def _end_of_change(code: Code, verb: int) -> int:
     """Behind the last token of a statement that may stand in brackets."""
-    around = (n for n in range(verb - 1, -1, -1) if code.word(n) == "(" and code.closing(n) > verb)
-    opening = next(around, None)
-    return len(code) - (code.word(len(code) - 1) == ";") if opening is None else code.closing(opening)
+    end = end_around(code, verb)
+    return end - (code.word(end - 1) == ";")
 
 
 def _inserted_without(code: Code, clause: range, end: int, included: tuple[str, ...]) -> Iterator[Edit]:

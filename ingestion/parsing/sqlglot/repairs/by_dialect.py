@@ -13,7 +13,7 @@ from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.keywords import QUERIES
-from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS
+from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, end_around
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
     cloned_table,
@@ -366,9 +366,7 @@ _BEHIND_SAMPLES = keywords("where order limit union intersect except group ;")
 
 
 def _end_of_samples(code: Code, number: int) -> int:
-    ends = (n for n in code.outside(number + 2) if code.word(n) in _BEHIND_SAMPLES)
-    last = next((n for n in range(number, len(code)) if code.word(n) == ")" and code.opening(n) < number), len(code))
-    return min(next(ends, len(code)), last)
+    return next((n for n in code.outside(number + 2) if code.word(n) in _BEHIND_SAMPLES), end_around(code, number))
 
 
 def _only_rows(code: Code) -> Iterator[Edit]:
@@ -490,8 +488,9 @@ def _informix(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number + 1)
     into = next((n for n in code.outside(1) if code.word(n) == "into" and code.word(n + 1) in _MADE), None)
     from_ = next((n for n in code.outside(1) if code.word(n) == "from"), None)
-    made = into is not None and (code.is_name(into + 2) or code.is_string(into + 2))  # "t", which DELIMIDENT makes one
-    if made and into is not None and from_ is not None and from_ < into:
+    if into is None or from_ is None or into < from_:
+        return
+    if code.is_name(into + 2) or code.is_string(into + 2):  # "t", which DELIMIDENT makes one
         yield code.edit(into, len(code) - 1)
         kept = "" if code.word(into + 1) in _STAYING else "TEMP "
         name = code.between(into + 2, end_of_name(code, into + 2) + 1)
