@@ -59,6 +59,7 @@ READING_CODE = (
     "ingestion.parsing",
     "ingestion.plans",
     "ingestion.statements.__init__",
+    "ingestion.statements._chains",
     "ingestion.statements._literals",
     "ingestion.statements._splitting",
     "ingestion.statements.altered_types",
