@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -67,12 +68,15 @@ def areas(connection: Connection, level: str | None, service: str | None, window
         schemas = {holder for holder, row in holders.items() if row.type == "databaseSchema"}
         level = SCHEMAS if len(schemas) <= _MOST_SCHEMAS else SERVICES
     found = _areas(connection, holders, level)
-    area_of = {parent: area for area, one in found.items() for parent in one.parents}
-    pairs = _pairs(connection, area_of, window)
-    kept = _areas_in(found, pairs, service)
-    shown = set(kept)
-    between = {pair: kinds for pair, kinds in pairs.items() if shown.issuperset(pair)}
-    tables = _most_used_tables(connection, {parent: area_of[parent] for one in kept for parent in found[one].parents})
+    if service is None:
+        kept = _largest(found, found)
+        between = _pairs(connection, _area_of(found, kept), window)
+    else:
+        pairs = _pairs(connection, _area_of(found, found), window)
+        kept = _largest(found, _of_service(found, pairs, service))
+        shown = set(kept)
+        between = {pair: kinds for pair, kinds in pairs.items() if shown.issuperset(pair)}
+    tables = _most_used_tables(connection, _area_of(found, kept))
     return {
         "level": level,
         "areas": len(found),
@@ -103,7 +107,7 @@ def _holders(connection: Connection) -> dict[str, Any]:
         .group_by(entities.c.parent_id)
         .subquery()
     )
-    columns = (entities.c.id, entities.c.type, entities.c.fqn, entities.c.parent_id, counted.c.tables)
+    columns = (entities.c.id, entities.c.type, entities.c.fqn, entities.c.deleted, counted.c.tables)
     rows = connection.execute(select(*columns).join(counted, counted.c.parent_id == entities.c.id))
     return {row.id: row for row in rows.all()}
 
@@ -112,7 +116,10 @@ def _areas(connection: Connection, holders: Mapping[str, Any], level: str) -> di
     """The areas by id: of each holder the nearest one above it that is of the level."""
     parents: dict[str, set[str]] = defaultdict(set)
     names = {holder: _area_name(row, level) for holder, row in holders.items()}
-    known = _by_name(connection, set(names.values()))
+    # of a thousand schemas each would be looked up by its name
+    schemas = (row for row in holders.values() if row.type == "databaseSchema" and not row.deleted)
+    known = {row.fqn: row for row in schemas if names[row.id] == row.fqn}
+    known |= _by_name(connection, set(names.values()) - known.keys())
     for holder, name in names.items():
         if name in known:
             parents[name].add(holder)
@@ -153,11 +160,18 @@ def _edges_between_holders(connection: Connection, moment: Moment) -> Iterable[t
     return ((start, end, kind, number) for start, end, kind, number in rows)
 
 
-def _areas_in(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], service: str | None) -> list[str]:
-    wanted = set(found)
-    if service is not None:
-        own = {one for one, area in found.items() if fqn.split(area.row.fqn)[0] == service}
-        wanted = own | {end for pair in pairs if set(pair) & own for end in pair}
+def _area_of(found: Mapping[str, _Area], some: Iterable[str]) -> dict[str, str]:
+    """The area of each parent that lies in one of some."""
+    return {parent: area for area in some for parent in found[area].parents}
+
+
+def _of_service(found: Mapping[str, _Area], pairs: Iterable[tuple[str, str]], service: str) -> set[str]:
+    """The areas of one service, and those that an edge ties to one of them."""
+    own = {one for one, area in found.items() if fqn.split(area.row.fqn)[0] == service}
+    return own | {end for pair in pairs if set(pair) & own for end in pair}
+
+
+def _largest(found: Mapping[str, _Area], wanted: Iterable[str]) -> list[str]:
     return sorted(wanted, key=lambda one: (-found[one].tables, found[one].row.fqn))[:_MOST_AREAS]
 
 
@@ -173,9 +187,9 @@ def _most_used_tables(connection: Connection, area_of: Mapping[str, str]) -> dic
         found = _among_most_used(connection, area_of)
     others: dict[str, list[tuple[str, int]]] = defaultdict(list)
     left = {parent: area for parent, area in area_of.items() if area not in found}
-    for row in connection.execute(_most_used_first(), bind_ids(list(left))).all():
-        others[left[row.parent_id]].append((row.fqn, row.runs))
-    return found | {area: _first(some) for area, some in others.items()}
+    for parent, used in connection.execute(_most_used_first(), bind_ids(list(left))).all():
+        others[left[parent]] += ((name, runs) for name, runs in json.loads(used))
+    return found | {area: _first(some) for area, some in others.items() if some}
 
 
 def _among_most_used(connection: Connection, area_of: Mapping[str, str]) -> dict[str, list[tuple[str, int]]]:
@@ -194,16 +208,16 @@ def _among_most_used(connection: Connection, area_of: Mapping[str, str]) -> dict
 
 @cache
 def _most_used_first() -> Select[Any]:
-    """The most used tables of some parents, each with its runs."""
-    parent, table = IDS.subquery(), entities.alias()
-    used = entity_activity.alias()
-    held = select(table.c.id).join_from(table, used, used.c.entity_id == table.c.id)
+    """Some parents, each with the names and the runs of its most used tables as JSON: a row for each of these would be
+    looked up once more.
+    """
+    parent, table, used = IDS.subquery(), entities.alias(), entity_activity.alias()
+    held = select(table.c.fqn, used.c.runs).join_from(table, used, used.c.entity_id == table.c.id)
     held = held.where(table.c.parent_id == parent.c.value, table.c.deleted.is_(False), table.c.type.in_(LINEAGE_TYPES))
     # the first of each parent are kept while its tables are read: a rank of all would be a sort of all
-    first = held.order_by(used.c.runs.desc(), table.c.fqn).limit(_SHOWN_TABLES).correlate(parent)
-    runs = select(entities.c.fqn, entities.c.parent_id, entity_activity.c.runs)
-    runs = runs.join(entity_activity, entity_activity.c.entity_id == entities.c.id)
-    return runs.join(parent, entities.c.id.in_(first))
+    first = held.order_by(used.c.runs.desc(), table.c.fqn).limit(_SHOWN_TABLES).correlate(parent).subquery()
+    each = func.json_group_array(func.json_array(first.c.fqn, first.c.runs))
+    return select(parent.c.value, select(each).correlate(parent).scalar_subquery())
 
 
 def _first(tables: list[tuple[str, int]]) -> list[tuple[str, int]]:

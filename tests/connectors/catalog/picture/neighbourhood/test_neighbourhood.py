@@ -163,3 +163,17 @@ def test_from_farther_away_there_are_schemas_and_services_with_the_edges_between
     _, page = client.get("/headwater/areas/tables", entity=far["fullyQualifiedName"], limit=2)
     assert (page["total"], page["entities"][0]["entity"]["fullyQualifiedName"][-9:]) == (30, "reader_07")
     assert client.get("/headwater/areas/tables", entity="nowhere")[0] == 404
+
+
+def test_of_too_many_schemas_the_largest_are_shown_with_the_edges_between_them(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("connectors.catalog.picture.areas._MOST_AREAS", 3)
+    hub(client)
+    for service, cut in ((None, True), ("farm", False)):
+        asked = {"level": "schemas"} | ({"service": service} if service else {})
+        _, answer = client.get("/headwater/areas", days=0, **asked)
+        shown = {node["id"]: node["name"] for node in answer["nodes"]}
+        assert list(shown.values()) == ["far", "raw", "core"]
+        assert (answer["areas"], answer["truncated"], answer["links"]) == (4, cut, 1)
+        assert [(shown[edge["from"]], shown[edge["to"]]) for edge in answer["edges"]] == [("raw", "core")]
