@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import Enum
 from typing import TypeAlias
@@ -296,8 +297,11 @@ FILE_READERS = keywords(
     "READ_NDJSON_AUTO READ_PARQUET READ_TEXT READ_XLSX S3 S3CLUSTER ST_READ URL URLCLUSTER"
 )
 """Table functions that read the path in their first text."""
-ON_OTHER_MACHINES = keywords("CLUSTER CLUSTERALLREPLICAS REMOTE REMOTESECURE")
+ON_OTHER_SERVERS = keywords("REMOTE REMOTESECURE")
+ON_OTHER_MACHINES = keywords("CLUSTER CLUSTERALLREPLICAS") | ON_OTHER_SERVERS
 """Functions that read or write a table on other machines: (where, db.table | db, table, …)."""
+OWN_ADDRESS = re.compile(r"(?:localhost|127(?:\.(?:\d+|\{[\d.,]+\})){3}|\[::1\]|::1)(?::9000|:9440)?", re.IGNORECASE)
+"""The address of a server itself; behind another port than the two that ClickHouse listens at stands another server."""
 REMOTE_QUERIES = keywords("OPENDATASOURCE OPENQUERY OPENROWSET")
 """T-SQL's functions of what another server has: of a text that it runs, or of a table that is named behind it."""
 REFERENCES_TO_ROWS = keywords("MAKE_REF")

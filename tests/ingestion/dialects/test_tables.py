@@ -206,7 +206,12 @@ def test_a_reader_reads_the_path_in_its_text(function: str) -> None:
 
 @pytest.mark.parametrize("function", sorted(tables.ON_OTHER_MACHINES))
 def test_a_table_on_another_machine_is_read_by_its_name(function: str) -> None:
-    assert read_by(f"SELECT * FROM {function}('main', db, u)", "clickhouse") == {"db.u"}
+    assert read_by(f"SELECT * FROM {function}('localhost', db, u)", "clickhouse") == {"db.u"}
+
+
+@pytest.mark.parametrize("function", sorted(tables.ON_OTHER_SERVERS))
+def test_a_table_on_another_server_is_none_of_this_one(function: str) -> None:
+    assert read_by(f"SELECT * FROM {function}('far', db, u)", "clickhouse") == {function.lower()}
 
 
 @pytest.mark.parametrize("function", sorted(tables.REMOTE_QUERIES))

@@ -7,7 +7,7 @@ from sqlglot.errors import SqlglotError
 
 from ingestion.analysis.form import AnySlot, Expression, FieldSlot, Slot, StarSlot
 from ingestion.dialects import POSTGRES, Dialect, fold, fold_column
-from ingestion.dialects.functions import FILE_READERS, ON_OTHER_MACHINES
+from ingestion.dialects.functions import FILE_READERS, ON_OTHER_MACHINES, ON_OTHER_SERVERS, OWN_ADDRESS
 from ingestion.dialects.keywords import SEQUENCE_VALUES, reserved_words, row_words
 from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Templated
@@ -37,7 +37,6 @@ _OPTIONS = frozenset({"path", "uri", "url", "file_path", "location"})
 _TEXTS = (exp.Concat, exp.DPipe, exp.Add, exp.Array, exp.Tuple, exp.Paren)
 _PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
 
-_EQUATIONS = (exp.EQ, exp.PropertyEQ)
 
 _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
     exp.JSONArrayAgg: "json_agg",
@@ -393,17 +392,26 @@ def _constant(node: exp.Expr) -> str | None:
 
 
 # Relations that ClickHouse's functions name in their arguments: cluster(…), remote(…), view(…).
+#
+# cluster(…) asks the machines of a cluster that this server itself is configured with, as its Distributed tables do:
+# their tables are its own, under one name. remote(…) asks any address: with the names taken for its own, a copy
+# between two servers (`INSERT INTO d.t SELECT * FROM remote('h', d.t)`) would be a table made of itself.
+
+
+def is_on_other_server(function: exp.Expr, names: Names) -> bool:
+    """Whether it is remote(…) of another server than this one, whose tables no name here means."""
+    if not names.dialect.relations_in_functions or function_name(function) not in ON_OTHER_SERVERS:
+        return False
+    address = function.expressions[0] if function.expressions else None
+    return type(address) is not exp.Literal or not OWN_ADDRESS.fullmatch(address.name)
 
 
 def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
     """The table that cluster(…) or remote(…) names; None where it is another function, or its name is not constant."""
     if not names.dialect.relations_in_functions or function_name(function) not in ON_OTHER_MACHINES:
         return None
-    pairs = {
-        str(item.this.name).lower(): item.expression for item in function.expressions if isinstance(item, _EQUATIONS)
-    }
-    if pairs:  # a named collection
-        return _join([pairs[key] for key in ("database", "table") if key in pairs], names)
+    if is_on_other_server(function, names):
+        return None
     indices = function.expressions[1:3]
     if indices and _is_own_database(indices[0]):
         return _join(indices[1:], names)
@@ -413,11 +421,16 @@ def table_elsewhere(function: exp.Expr, names: Names) -> TableName | None:
 
 
 def function_elsewhere(function: exp.Expr, names: Names) -> exp.Expr | None:
-    """The table function or query that cluster(…) or remote(…) runs on other machines."""
+    """The table function or query that cluster(…) or remote(…) runs on other machines.
+
+    What another server reads is told where its path is the same from everywhere.
+    """
     if not names.dialect.relations_in_functions or function_name(function) not in ON_OTHER_MACHINES:
         return None
     inner = function.expressions[1] if len(function.expressions) > 1 else None
-    return inner if isinstance(inner, exp.Func) and not _is_own_database(inner) else None
+    if not isinstance(inner, exp.Func) or _is_own_database(inner):
+        return None
+    return inner if not is_on_other_server(function, names) or "://" in (path_of(inner) or "") else None
 
 
 def query_of_view(function: exp.Expr, names: Names) -> exp.Expr | None:

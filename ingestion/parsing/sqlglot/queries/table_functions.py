@@ -38,6 +38,7 @@ from ingestion.parsing.sqlglot.expressions.names import (
     function_as_written,
     function_elsewhere,
     function_name,
+    is_on_other_server,
     is_reader,
     parameter_named_by,
     path_of,
@@ -196,9 +197,10 @@ class _RemoteNames(Names):
         return TableName((server, *unsaid, *name.parts), ".".join((self._server, *unsaid, str(name))))
 
 
-def _is_remote(function: exp.Expr, dialect: Dialect) -> bool:
+def _is_remote(function: exp.Expr, names: Names) -> bool:
     """Whether the function's rows come from another server."""
-    return dialect.linked_servers and function_name(function) in REMOTE_QUERIES
+    named = names.dialect.linked_servers and function_name(function) in REMOTE_QUERIES
+    return named or is_on_other_server(function, names)
 
 
 def _remote_relation(queries: QueryContext, function: exp.Expr, alias: str, columns: tuple[str, ...]) -> RelationSource:
@@ -281,7 +283,7 @@ def translate_function(
     elsewhere = _elsewhere(queries, function) or _called_view(queries, node, function)
     if elsewhere is not None:
         return replace(elsewhere, alias=alias, columns=columns, pivots=pivots)
-    if _is_remote(function, queries.names.dialect):
+    if _is_remote(function, queries.names):
         return replace(_remote_relation(queries, function, alias, columns), pivots=pivots)
     name = function_name(function)
     if name in NAMED_RELATIONS:
@@ -291,7 +293,7 @@ def translate_function(
     if path is not None:
         return RelationSource(location(path), alias, columns, pivots=pivots)
     known = _known_by_name(node, function)
-    given = [] if is_reader(function) else _arguments(node, function)
+    given = _given_arguments(queries, node, function, known)
     arguments = tuple(_argument(queries, argument, name) for argument in given)
     own = _own_columns(queries, function) or _system_columns(queries, name, len(given))
     explodes = isinstance(function, exp.Explode) and queries.names.dialect.row_generators and not columns
@@ -308,6 +310,16 @@ def translate_function(
     fixed, numbered = _fixed_arguments(given, name), isinstance(function, exp.Posexplode)
     source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered, given_as, of_map)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _given_arguments(
+    queries: QueryContext, node: exp.Expr, function: exp.Expr, known: TableName | None
+) -> list[exp.Expr]:
+    """What a call is given; of ClickHouse's mysql(…), whose names are those of another server, queries alone."""
+    given = [] if is_reader(function) else _arguments(node, function)
+    if known is None or not queries.names.dialect.relations_in_functions:
+        return given
+    return [item for item in given if isinstance(item, exp.Query)]
 
 
 def _given_names(function: exp.Expr, arguments: list[exp.Expr]) -> tuple[str, ...]:

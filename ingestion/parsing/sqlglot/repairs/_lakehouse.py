@@ -213,7 +213,10 @@ def table_properties(code: Code) -> Iterator[Edit]:
 
 
 def inserted_function(code: Code) -> Iterator[Edit]:
-    """ClickHouse: INSERT INTO FUNCTION f(…) (columns) …, with the table or file that the function names."""
+    """ClickHouse: INSERT INTO FUNCTION f(…) (columns) …, with the table or file that the function names.
+
+    Of a function of which nothing is known the list goes: what the columns are called elsewhere is no name here.
+    """
     number = 3 if code.stands(0, "insert", "into", "table", "function") else 2
     if not code.stands(0, "insert", "into") or not code.stands(number, "function"):
         return
@@ -230,6 +233,8 @@ def inserted_function(code: Code) -> Iterator[Edit]:
         yield code.edit(number, closing, ".".join(f"`{part}`" for part in table.parts))
     elif path is not None and "`" not in path:
         yield code.edit(number, closing, f"`{path}`")
+    elif path is None:
+        yield code.edit(closing + 1, code.closing(closing + 1))
 
 
 def written_files(code: Code) -> Iterator[Edit]:

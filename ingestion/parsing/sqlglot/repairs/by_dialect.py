@@ -55,7 +55,12 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     unknown_types,
 )
 from ingestion.parsing.sqlglot.repairs._vertica import calls_and_limits, exported_rows, loaded_rows
-from ingestion.parsing.sqlglot.repairs.clickhouse_tables import dictionary, forwarding_table, loaded_dictionary
+from ingestion.parsing.sqlglot.repairs.clickhouse_tables import (
+    dictionary,
+    forwarding_table,
+    loaded_dictionary,
+    table_over_function,
+)
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
 _COMPOUND = frozenset("+-*/%&|^")
@@ -130,9 +135,10 @@ _MISREAD = {
     # ALTER TABLE t UPDATE and DELETE would change the table's columns, and not its rows.
     # A table with ENGINE = Distributed(c, db, t) would have rows of its own.
     # FROM INFILE 'path' would read a table `infile`.
+    # CREATE TABLE d AS f(…) would be a copy of a table f.
     # approx_top_k(5)(a) would be a function with an alias that has a column, and read nothing.
     "clickhouse": re.compile(
-        r"\)\s?\(|\bfrom\s++infile\b|\bdictionary\s*\(|\bengine\s*+=?\s*+(?:distributed|buffer)\s*+\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
+        r"\)\s?\(|\bfrom\s++infile\b|\bdictionary\s*\(|\bengine\s*+=?\s*+(?:distributed|buffer)\s*+\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*create\s[^;]{0,400}?\bas\s++\w++\s*+\(|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
         re.IGNORECASE | re.DOTALL,
     ),
     "databricks": _SPARK_NEEDS,
@@ -620,6 +626,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         dictionary,
         loaded_dictionary,
         forwarding_table,
+        table_over_function,
         inserted_function,
         loaded_file,
         redefined_query,

@@ -1,4 +1,6 @@
-"""ClickHouse's tables that hold another one's rows: what a dictionary loads, and what Distributed and Buffer show."""
+"""ClickHouse's tables that hold another one's rows: what a dictionary loads, and what Distributed and Buffer show,
+and those that read a function.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import OWN_ADDRESS
+from ingestion.dialects.keywords import QUERY_STARTS
 
 _FORWARDING = {"distributed": 1, "buffer": 0}
 """ClickHouse's engines of tables that show another one's rows, and which argument names the database of that one.
@@ -64,9 +68,11 @@ def _rows(code: Code, source: int, columns: str) -> str:
     settings = {
         code.word(n): code.without_quotes(n + 1)
         for n in range(source + 2, code.closing(source + 1) - 1)
-        if code.is_string(n + 1) or code.word(n) in ("table", "db")
+        if code.is_string(n + 1) or code.word(n) in ("table", "db", "host")
     }
     kind = code.word(source)
+    if kind == "clickhouse" and not OWN_ADDRESS.fullmatch(settings.get("host", "localhost")):
+        return ""
     if kind == "clickhouse" and "table" in settings:
         return f"SELECT {columns} FROM {_quote(settings.get('db', ''), settings['table'])}"
     if kind == "clickhouse" and "query" in settings:
@@ -96,6 +102,18 @@ def forwarding_table(code: Code) -> Iterator[Edit]:
         end = next(n for n in range(index, engine) if code.word(n) in ("on", "(", "as", "engine"))
         yield code.edit(index, index, "VIEW")
         yield code.edit(end, len(code) - 1, f" AS SELECT {', '.join(listed) or '*'} FROM {_quote(*path)}")
+
+
+def table_over_function(code: Code) -> Iterator[Edit]:
+    """CREATE TABLE d AS f(…) as the view that it is: d goes on to read what the function gives."""
+    index = next((n for n in range(1, min(len(code), 5)) if code.word(n) == "table"), None)
+    behind = next((n for n in code.outside(index) if code.word(n) == "as"), len(code)) if index is not None else 0
+    called = code.is_word(behind + 1) and code.word(behind + 1) not in QUERY_STARTS and code.word(behind + 2) == "("
+    if index is None or not code.stands(0, "create") or not called:
+        return
+    if code.closing(behind + 2) >= len(code) - 1 - code.stands(len(code) - 1, ";"):
+        yield code.edit(index, index, "VIEW")
+        yield code.edit(behind, behind, "AS SELECT * FROM")
 
 
 def _argument(code: Code, first: int, until: int) -> str:

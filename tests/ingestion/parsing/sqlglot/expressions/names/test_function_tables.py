@@ -14,7 +14,7 @@ from ingestion.parsing.fallback import sqlfluff_tier
 from ingestion.parsing.fallback import sqlparse_tier as token_tier
 from ingestion.parsing.sqlglot.tier import parse
 from ingestion.statements.masking import fingerprint
-from tests.support.lineage_lines import column_lines, lines_of_flows
+from tests.support.lineage_lines import column_lines, lines_of_flows, problems
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,18 @@ from tests.support.lineage_lines import column_lines, lines_of_flows
         ("cluster('c', 'db', 's', rand())", "db.s"),
         ("clusterAllReplicas('c', 'db.s')", "db.s"),
         ("cluster('c', currentDatabase(), 's')", "s"),
-        ("remote('h:9000', db.s)", "db.s"),
-        ("remote('h:9000', 'db', 's', 'reader', 'pw-77')", "db.s"),
-        ("remoteSecure('h:9000', db.s, 'reader', 'pw-77')", "db.s"),
-        ("remote(my_collection, database = 'db', table = 's')", "db.s"),
-        ("remote('h', view(select a, b from db.s), 'reader', 'pw-77')", "db.s"),
+        ("remote('localhost', db.s)", "db.s"),
+        ("remote('127.0.0.{1,2}:9000', 'db', 's', 'reader', 'pw-77')", "db.s"),
+        ("remoteSecure('[::1]:9440', db.s, 'reader', 'pw-77')", "db.s"),
+        ("remote('127.0.0.1', view(select a, b from db.s), 'reader', 'pw-77')", "db.s"),
+        ("remote('h', s3('https://b.s3.com/x.csv', 'KEY', 'pw-77'))", "https://b.s3.com/x.csv"),
+        ("remote('h:9000', db.s)", "remote"),
+        ("remote('h:9000', 'db', 's', 'reader', 'pw-77')", "remote"),
+        ("remote('localhost:9001', db.s)", "remote"),
+        ("remote('127.0.0.1,10.0.0.5', db.s)", "remote"),
+        ("remoteSecure('h:9000', db.s, 'reader', 'pw-77')", "remotesecure"),
+        ("remote(my_collection, database = 'db', table = 's')", "remote"),
+        ("remote('h', view(select a, b from db.s), 'reader', 'pw-77')", "remote"),
         ("view(select a, b from db.s)", "db.s"),
         ("cluster('c', s3('https://b.s3.com/x.csv', 'KEY', 'pw-77'))", "https://b.s3.com/x.csv"),
         ("dictionary('db.s')", "db.s"),
@@ -44,10 +51,34 @@ def test_a_clickhouse_function_that_names_a_table_reads_that_table(relation: str
 
 
 def test_a_clickhouse_function_that_names_a_table_writes_that_table() -> None:
-    for function in ("remote('h:9000', db.n, 'writer', 'pw-77')", "cluster('c', 'db', 'n')"):
+    for function in ("remote('localhost', db.n, 'writer', 'pw-77')", "cluster('c', 'db', 'n')"):
         text = f"insert into function {function} (p) select a from s"
         assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
         assert lines_of_flows(text, "clickhouse") == [{"into db.n", "from s", "p = s.a"}]
+
+
+@pytest.mark.parametrize("function", ["remote('h', db.n, 'w', 'pw-77')", "mysql('h', 'db', 'n', 'w', 'pw-77')"])
+@pytest.mark.parametrize("columns", ["", " (p)"])
+def test_what_another_server_is_given_goes_into_no_table_of_this_one(function: str, columns: str) -> None:
+    text = f"insert into function {function}{columns} select a from db.n"
+    assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
+    assert lines_of_flows(text, "clickhouse") == [{f"into {function.partition('(')[0]}", "from db.n", "a = db.n.a"}]
+
+
+def test_a_table_of_another_server_is_not_the_one_of_its_name_here() -> None:
+    text = "insert into db.n (p) select x.a from remote('h', db.n) x join db.n y using (k)"
+    assert lines_of_flows(text, "clickhouse") == [
+        {"into db.n", "from remote", "from db.n", "p = remote.a", "* join remote.k", "* join db.n.k"}
+    ]
+    text = "create table db.n as remote('h', db.n)"
+    assert lines_of_flows(text, "clickhouse") == [{"into db.n", "from remote", "* = remote"}]
+
+
+def test_the_arguments_of_another_systems_function_are_no_columns() -> None:
+    text = "select m.b, s.a from s, mysql(creds, database = shop, table = 'b') m"
+    assert problems(text, "clickhouse", {"s": "a creds shop"}) == []
+    assert column_lines(text, "clickhouse", {"s": "a creds shop"}) >= {"a = s.a"}
+    assert not any("creds" in line or "shop" in line for line in column_lines(text, "clickhouse"))
 
 
 def test_a_clickhouse_function_over_a_file_takes_a_list_of_columns() -> None:
@@ -178,7 +209,10 @@ def test_the_other_tiers_take_no_table_from_what_tells_of_one(tier: ModuleType) 
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("clickhouse(host 'h' table 's' db 'e' user 'u' password 'pw-77')", {"id = e.s.id", "a = e.s.a"}),
+        (
+            "clickhouse(host 'localhost' port 9000 table 's' db 'e' user 'u' password 'pw-77')",
+            {"id = e.s.id", "a = e.s.a"},
+        ),
         ("clickhouse(table 's')", {"id = s.id", "a = s.a"}),
         ("clickhouse(query 'select id, x as a from e.s')", {"id = e.s.id", "a = e.s.x"}),
         ("clickhouse(user 'u' query $$select id, x as a from e.s;$$)", {"id = e.s.id", "a = e.s.x"}),
@@ -192,7 +226,15 @@ def test_a_dictionary_is_loaded_from_its_source(source: str, expected: set[str])
     assert column_lines(text, "clickhouse") == expected
 
 
-@pytest.mark.parametrize("source", ["mysql(host 'h' table 's' password 'pw-77')", "null()"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "mysql(host 'h' table 's' password 'pw-77')",
+        "clickhouse(host 'h' port 9000 db 'e' table 's' password 'pw-77')",
+        "clickhouse(host 'h' query 'select id, a from e.s' password 'pw-77')",
+        "null()",
+    ],
+)
 def test_a_dictionary_from_another_system_has_no_source_and_no_secret(source: str) -> None:
     text = f"create dictionary d (id UInt64, a Date) primary key (id) source({source}) range(min a max a) comment 'c'"
     statement = parse(text, "clickhouse")
