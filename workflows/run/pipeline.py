@@ -28,10 +28,13 @@ from workflows.run.parse.tasks import Parsing
 from workflows.run.parse.templates import TemplateParsing, Templates
 from workflows.run.publish.dashboards import AssetFiling, FiledAssets
 from workflows.run.publish.dbt_project import DbtPublishing
+from workflows.run.publish.gathered_rows import GatheredRows, gathered_rows
+from workflows.run.publish.loads import LogLoads, keeps_loads
 from workflows.run.publish.openlineage_events import EventSink
 from workflows.run.publish.publishing import Publishing
 from workflows.run.publish.run_records import OpenStatements, RunRecords, add_writes, keeps_runs
 from workflows.run.publish.stale_edges import RunEnd
+from workflows.run.publish.value_rows import FilledTables
 from workflows.run.publish.warnings import (
     ahead_of_time,
     history_warnings,
@@ -240,7 +243,10 @@ def _read(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult
         *window_warnings(run.config, statements),
         *statements.lacking,
     )
-    return _StageResult((statements,), counts, warnings)
+    target = run.context.target
+    later = not run.options.dry_run and keeps_loads(target) and keeps_runs(target)
+    gathered = gathered_rows(statements, run.names.settings.defaults, opened.kept, are_wanted=later)
+    return _StageResult((statements, gathered), counts, warnings)
 
 
 def _has_lineage(run: _RunServices, made: _Products) -> bool:
@@ -324,20 +330,19 @@ def _known_loads(made: _Products) -> int:
 def _has_loads(run: _RunServices, made: _Products) -> bool:
     if not _known_loads(made):
         return False
-    from workflows.run.publish.loads import keeps_loads
-
-    target = run.context.target
     # that a target keeps none is told where there is nothing else to publish
+    target = run.context.target
     return keeps_loads(target) or (target.writes and made[Statements].statistics.commits > 0)
 
 
 def _file_loads(run: _RunServices, made: _Products, opened: OpenStage) -> _StageResult:
-    from workflows.run.publish.loads import LogLoads
-
+    if not keeps_loads(run.context.target):
+        commits = made[Statements].statistics.commits
+        return _StageResult(warnings=(f"{commits} commits are left out: the target keeps no loads of tables",))
     lineage = made.get(LineageResult) or LineageResult()
     probe, target = run.options.failpoints.probe, run.context.target
     loads = LogLoads(run.config, run.names.settings, target, probe, lambda: _symbolic(run, lineage))
-    warnings = loads.file(made[Statements], lineage.templates, run.names.resolver())
+    warnings = loads.file(made[GatheredRows].loads(), lineage.templates, run.names.resolver())
     opened.progress.advance(_known_loads(made))
     return _StageResult(warnings=warnings)
 
@@ -409,13 +414,13 @@ def _keeps_runs(run: _RunServices, _made: _Products) -> bool:
 
 def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage) -> _StageResult:
     """What is dead still, and which tables have no source, once all is committed."""
-    from workflows.run.publish.value_rows import FilledTables
-
     config, target, state = run.config, run.context.target, run.context.state
     records = RunRecords(config, run.options, target, time.time())
     lineage = made.get(LineageResult) or LineageResult()
     names = run.names.resolver(), run.names.settings.defaults
-    filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage)).writes(made[Statements], names[0])
+    filled = FilledTables(config, names[1], lambda: _symbolic(run, lineage)).writes(
+        made[GatheredRows].filling(), names[0]
+    )
     writes = {key: dict(reasons) for key, reasons in lineage.sourceless.items()}
     add_writes(writes, filled)
     given = OpenStatements(state.open_dead_letters(), writes, whole=not state.past.known)
@@ -425,7 +430,7 @@ def _tell_open_statements(run: _RunServices, made: _Products, _opened: OpenStage
 STAGES = (
     _Stage("as before", (), (), _tell_as_before, _is_as_before),
     _Stage("start spark", (), (SparkSession,), _start_spark, _is_to_be_read),
-    _Stage("read", (SparkSession,), (Statements,), _read),
+    _Stage("read", (SparkSession,), (Statements, GatheredRows), _read),
     _Stage("parse", (Statements,), (Templates,), _parse, _has_lineage),
     _Stage("group", (Statements, Templates), (Occurrences,), _group),
     _Stage("bind", (Statements, Occurrences), (BoundShards,), _bind),
@@ -433,11 +438,11 @@ STAGES = (
     _Stage("publish", (ResolvedShards,), (LineageResult,), _publish),
     _Stage("stale edges", (Statements, LineageResult), (), _remove_stale_edges, _is_kept),
     _Stage("dashboards", (), (), _delete_gone_dashboards, _has_dashboards),
-    _Stage("loads", (Statements,), (), _file_loads, _has_loads, (LineageResult,)),
+    _Stage("loads", (Statements, GatheredRows), (), _file_loads, _has_loads, (LineageResult,)),
     _Stage("metrics", (SparkSession, Statements), (QueryChanges,), _measure, _wants_metrics, (LineageResult,)),
     _Stage("reads", (Statements,), (), _file_reads, _wants_reads, (LineageResult,)),
     _Stage("remember", (Statements,), (), _remember, _is_kept, (LineageResult, QueryChanges)),
-    _Stage("open statements", (Statements,), (), _tell_open_statements, _keeps_runs, (LineageResult,)),
+    _Stage("open statements", (GatheredRows,), (), _tell_open_statements, _keeps_runs, (LineageResult,)),
 )
 """A run: what each stage takes, one before it gives."""
 

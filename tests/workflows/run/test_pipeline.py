@@ -36,7 +36,7 @@ def test_the_list_can_be_printed() -> None:
     assert "\n".join(map(str, STAGES)) == (
         "as before: - -> -\n"
         "start spark: - -> SparkSession\n"
-        "read: SparkSession -> Statements\n"
+        "read: SparkSession -> Statements, GatheredRows\n"
         "parse: Statements -> Templates\n"
         "group: Statements, Templates -> Occurrences\n"
         "bind: Statements, Occurrences -> BoundShards\n"
@@ -44,9 +44,9 @@ def test_the_list_can_be_printed() -> None:
         "publish: ResolvedShards -> LineageResult\n"
         "stale edges: Statements, LineageResult -> -\n"
         "dashboards: - -> -\n"
-        "loads: Statements, LineageResult? -> -\n"
+        "loads: Statements, GatheredRows, LineageResult? -> -\n"
         "metrics: SparkSession, Statements, LineageResult? -> QueryChanges\n"
         "reads: Statements, LineageResult? -> -\n"
         "remember: Statements, LineageResult?, QueryChanges? -> -\n"
-        "open statements: Statements, LineageResult? -> -"
+        "open statements: GatheredRows, LineageResult? -> -"
     )

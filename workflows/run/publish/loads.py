@@ -228,12 +228,9 @@ class LogLoads:
     """All that is known of what statements do, of earlier runs too: which names are those of temporary tables."""
 
     def file(
-        self, statements: Statements, templates: Mapping[str, ParsedTemplate], resolver: Resolver
+        self, gathered: GatheredLoads, templates: Mapping[str, ParsedTemplate], resolver: Resolver
     ) -> tuple[str, ...]:
-        """What to warn of; `templates` are those of the run, by fingerprint. Raises TargetDown and SparkLost."""
-        if not keeps_loads(self.target):
-            return (f"{statements.statistics.commits} commits are left out: the target keeps no loads of tables",)
-        gathered = gather_loads(statements, self.settings.defaults)
+        """What to warn of; `templates` are those of the run, by fingerprint. Raises TargetDown."""
         loads = self._with_entities(gathered, templates, resolver)
         bodies = list(_bodies(loads))
         platform, failed = self.target.platform, []

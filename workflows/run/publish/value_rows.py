@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Row
@@ -31,14 +31,10 @@ class FilledTables:
     defaults: NamespaceDefaults
     symbolic: Callable[[], Iterable[Symbolic]]
 
-    def writes(self, statements: Statements, resolver: Resolver) -> SourcelessWrites:
+    def writes(self, filling: Iterable[Row], resolver: Resolver) -> SourcelessWrites:
         """By table, with the end of the statements that fill it; only tables that are meant for certain."""
-        if not statements.statistics.filled:
-            return {}
         mentions = {
-            (mention, str(row["skipped"])): None
-            for row in _rows(statements)
-            for mention in _mentions(row, self.defaults)
+            (mention, str(row["skipped"])): None for row in filling for mention in _mentions(row, self.defaults)
         }
         wanted = list(dict.fromkeys(mention for mention, _reason in mentions))
         if any(may_be_temporary(name) for name, _namespace in wanted):
@@ -60,9 +56,11 @@ class FilledTables:
         return found
 
 
-def _rows(statements: Statements) -> list[Row]:
-    """Each way in which a table is named, once for each place where that is looked for."""
+def filling_rows(statements: Statements) -> Sequence[Row]:
+    """Each way in which a table that is filled is named, once for each place where that is looked for."""
     statistics = statements.statistics
+    if not statistics.filled:
+        return ()
     are_few = max(statistics.counts.statements, statements.with_lineage) <= FEW
     filling = statements.frame.where("filled is not null").select(*OF_SESSION, "filled", "skipped")
     whole = statements.whole if statements.session_changes else None
