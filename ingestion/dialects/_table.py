@@ -95,6 +95,7 @@ POSTGRES_FAMILY = (
     replace(
         _POSTGRES,
         name="duckdb",
+        session_variables="getvariable",
         dollar_values=True,
         fewer_values=False,
         views_follow_names=False,
@@ -276,6 +277,7 @@ WAREHOUSES = (
         use_names_database=True,
         creating_picks=True,
         set_makes_variables=True,
+        session_variables="$",
         statement_chains=True,
         declare_opens_block=True,
         declare_section=True,
@@ -401,6 +403,7 @@ _MYSQL = Dialect(
     "mysql",
     KEPT_CASE,
     IGNORED_CASE,
+    session_variables="@",
     name_quotes="`",
     string_quotes="'\"",
     backslash_escapes=True,

@@ -132,6 +132,7 @@ class Dialect:
     use_names_database: bool = False  # USE x is a database, not a schema
     creating_picks: bool = False  # CREATE SCHEMA s, or CREATE DATABASE d, is a USE of it too
     set_makes_variables: bool = False  # SET database = 1 is a variable of the user's
+    session_variables: str = ""  # what tells a variable of the session: @v, $v, getvariable('v')
     search_path_in_string: bool = False  # SET search_path = 'a,b'
 
     # Scripts and routines

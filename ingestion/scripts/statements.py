@@ -35,8 +35,8 @@ from ingestion.statements.routines.bodies import (
 )
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
+from ingestion.statements.routines.session_variables import with_variables
 from ingestion.statements.routines.steps import RoutineStep, called_routine, may_move_rows
-from ingestion.statements.script_variables import with_own_variables
 from ingestion.statements.sessions import Session, may_change
 
 _TEXT = r"(?:'([^'\\]*)'|\"([^\"\\]*)\")"
@@ -192,7 +192,7 @@ def script_statements(
         script = with_locations(script, dialect)
     written = split(script, dialect.name)
     defined = defined_routines(script)
-    for as_written, statement in zip(written, with_own_variables(written, dialect.name), strict=True):
+    for as_written, statement in zip(written, with_variables(written, dialect.name), strict=True):
         start = script.find(as_written.text, end)
         column = start - script.rfind("\n", 0, start) if start >= 0 else 0
         end = max(end, start + len(as_written.text))

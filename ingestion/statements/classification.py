@@ -93,7 +93,7 @@ _READS_WHILE_DELETING = re.compile(
     r"|\boutput\b[\s\S]*?\binto\b"  # T-SQL keeps the rows
 )
 _CLIENT_ROWS = re.compile(r"\b(?:from\s+stdin|to\s+stdout|(?:from|to)\s+program)\b")
-_LOADS = keywords("data table xml into from")
+_LOADS = keywords("data table xml into from external")
 _VERBS: dict[str, Kind] = {
     "insert": Kind.INSERT,
     "ins": Kind.INSERT,
@@ -384,6 +384,7 @@ _BARE_CALL = re.compile(r"(?:[\w$#@]++|\[[^\]]*+\]|\.)++(?:\s*+;?\s*+\Z|\s++(?:@
 _SETS = re.compile(r"\bset\b")
 _CURSOR = re.compile(r"\bcursor\b")
 _BEGIN = re.compile(r"\bbegin\b")
+_RUNS_TEXT = re.compile(r"\bexec(?:ute)?\s*+\(|\bsp_executesql\b")
 _TABLE_VARIABLE = re.compile(r"@\w++\s++(?:as\s++)?table\s*+\(")
 _SEPARATOR = re.compile(";")
 
@@ -478,12 +479,15 @@ def _begin(statement: _Examined) -> Classification:
 def _declare(statement: _Examined) -> Classification:
     """DECLARE a cursor or a variable; with a BEGIN behind it a block, and where queries fill what is written.
 
-    T-SQL's `DECLARE @t TABLE (a INT)` is a block, too: it makes a table. DECLARE GLOBAL TEMPORARY TABLE is
-    a statement of its own, which makes one.
+    So it is in T-SQL where a text is run behind it: `DECLARE @s varchar(99) = 'DELETE FROM t' EXEC (@s)`. Its
+    `DECLARE @t TABLE (a INT)` is a block, too: it makes a table. DECLARE GLOBAL TEMPORARY TABLE is a statement of its
+    own, which makes one.
     """
     if [token.text.lower() for token in statement.head(4)][2:] == ["temporary", "table"]:
         return _create_table(statement, islice(statement.tokens(), 4, 30))
-    goes_on = statement.dialect.separator is Separator.GO and statement.has(FILLS_VARIABLES) and statement.has(WRITES)
+    goes_on = statement.dialect.separator is Separator.GO and (
+        (statement.has(FILLS_VARIABLES) and statement.has(WRITES)) or statement.has(_RUNS_TEXT)
+    )
     makes_table = statement.dialect.table_variables and statement.has(_TABLE_VARIABLE)
     if (
         goes_on

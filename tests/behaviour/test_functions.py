@@ -311,7 +311,19 @@ def test_a_function_that_is_called_in_a_condition_acts_as_one(shop: Opened) -> N
             "create function public.recent(n int) returns table (one text, two text) begin atomic"
             " select b, a from src where a > n; end",
         ),
+        (
+            "postgres",
+            "create function recent(n int) returns table (one text, two text) language plpgsql as $$ begin"
+            " if n > 0 then return query select b, a from src where a > n; else return query"
+            " with s as (select * from src) select b, a from s; end if; return; end $$",
+        ),
         ("tsql", "create function recent(@n int) returns table as return (select b as one, a as two from src)"),
+        (
+            "tsql",
+            "create function recent(@n int) returns @rows table ([one] int, two int null, primary key (one)) as begin"
+            " if @n > 0 insert into @rows select b, a from src where a > @n;"
+            " with s as (select * from src) insert @rows (two) select a from s insert @Rows values (1, 1) return end",
+        ),
         (
             "snowflake",
             "create function recent(n int) returns table (one text, two text) as 'select b, a from src where a > n'",
@@ -334,6 +346,34 @@ def test_a_table_function_is_read_through(shop: Opened, dialect: str, text: str)
     call = "table(recent(7))" if dialect == "snowflake" else "recent(7)"
     outcome = made.run(text, f"insert into tgt (a, b) select r.one, r.two from {call} r")
     assert outcome.columns == {("src.b", "tgt.a"), ("src.a", "tgt.b")}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "update @rows set two = 1",
+        "insert @rows select one, two from @rows",
+        "declare @s table (a int) insert @s select a from src insert @rows (two) select a from @s",
+        "insert @rows exec dbo.others",
+        "exec dbo.fill",
+    ],
+)
+def test_the_rows_of_a_function_that_does_more_than_insert_them_are_not_known(shop: Opened, more: str) -> None:
+    text = (
+        "create function dbo.recent() returns @rows table (one int, two int) as begin insert @rows select b, a from src"
+        f" {more} return end"
+    )
+    outcome = shop(TABLES, dialect="tsql").run(text, "insert into tgt (a, b) select r.one, r.two from dbo.recent() r")
+    assert outcome.columns == set()
+
+
+def test_a_text_that_a_script_runs_is_read_where_it_is_known(shop: Opened) -> None:
+    script = (
+        "declare @s nvarchar(max) = N'insert into tgt (a) '\nset @s += N'select b from src'\nexec sp_executesql @s\n"
+        "if @n > 1 set @s = N'insert into tgt (b) select a from src'\nexec (@s)"
+    )
+    outcome = shop(TABLES, dialect="tsql").run(script)
+    assert outcome.columns == {("src.b", "tgt.a")}
 
 
 def test_a_parameter_of_a_function_is_no_column_of_what_it_reads(shop: Opened) -> None:

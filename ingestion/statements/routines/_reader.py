@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import Separator, keywords
+from ingestion.dialects.keywords import BEGUN_TRANSACTIONS
 from ingestion.model.outcomes import Outcome
 from ingestion.statements._chains import without_chains
 from ingestion.statements.routines.steps import (
     RoutineStep,
+    Texts,
     Variables,
     column_queries,
     constant,
@@ -49,11 +51,22 @@ _CALLING = keywords("exec execute")
 _FILLED_BY_CALL = keywords("out output")
 _SETTING = keywords("declare set select")
 _ADDING = frozenset("+-*/%&|^")
+_CHANGING = keywords("insert update delete merge")
+_DECIDING = keywords("if else while")
+_HANDLING = keywords("try catch")
+_LISTED_INTO = keywords("into ,")
+_RENAMING = "sp_rename"
+_CHARACTER = keywords("char nchar")
+_PLAIN_CHARACTERS = {"9": "\t", "10": "\n", "13": "\r", "32": " ", "39": "'"}
+"""What T-SQL's CHAR gives that texts are put together with: blanks, ends of lines, a quote."""
 # IF @v = 'x' fills nothing.
 _COMPARED_AFTER = keywords("if while where and or on when having not (")
 _LONGEST_TEXT = 100_000
 """Characters of a text that constants make: one that is put together of itself again and again grows without end."""
 _INTO = frozenset({"into"})
+_RETURNING = frozenset({"returning"})
+_BEFORE_CHANGED = keywords("into from only")
+_BEHIND_CHANGED = keywords("set values select with using where overriding default from returning partition")
 _FROM = frozenset({"from"})
 _AS_STRUCT = re.compile(r"\bselect\s+as\s+struct\s", re.IGNORECASE)
 _READS_QUERY = re.compile(r"\bselect\b", re.IGNORECASE)
@@ -178,6 +191,7 @@ def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Vari
     for name in names:
         if name in changed:
             continue
+        variables.forget_text(name)
         if name in found:
             variables.fill(name, found[name])
         elif len(names) == 1:
@@ -203,13 +217,14 @@ def _gives_a_row(query: str, code: Code) -> bool:
 
 def _transact_body(code: Code, variables: Variables) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
     """What a T-SQL body does, in order, and the expressions that it returns."""
-    reader = _TransactReader(code, variables=variables)
-    for first, last in _statements(code):
+    reader = TransactReader(code, variables=variables)
+    variables.jumps = "goto" in code.words(0, len(code))
+    for first, last in transact_statements(code):
         reader.take(first, last)
     return without_repetition(reader.steps), tuple(reader.returned)
 
 
-def _statements(code: Code) -> Iterator[tuple[int, int]]:
+def transact_statements(code: Code) -> Iterator[tuple[int, int]]:
     """The stretches of tokens that are one statement or one piece of control flow each."""
     first = index = 0
     cases = 0
@@ -322,16 +337,84 @@ def _first_selected(code: Code, select: int) -> int:
 
 
 @dataclass(slots=True)
-class _TransactReader:
+class _Branches:
+    """The branches, loops and handlers of errors around what is read: behind one a text is known if it is the same."""
+
+    variables: Variables
+    before: list[Texts | None] = field(default_factory=list)  # of each block; None of one that runs in any case
+    awaited: bool = False  # IF, ELSE and WHILE wait for the statement that they decide on
+    until: Texts | None = None  # before the one statement that they have decided on
+
+    def enter(self, code: Code, first: int, last: int) -> None:
+        """Goes to the statement, or the piece of control flow, from `first` to `last`."""
+        self.leave()
+        word, behind = code.word(first), code.word(first + 1)
+        if word in _DECIDING:
+            self.awaited = True
+            if word == "while":
+                self._forget(code, last)
+        elif word == "begin" and behind not in BEGUN_TRANSACTIONS:
+            decided = self.awaited or behind in _HANDLING
+            self.before.append(self.variables.known_texts() if decided else None)
+            self.awaited = False
+        elif word == "end" and self.before:
+            self._join(self.before.pop())
+        elif self.awaited:
+            self.awaited, self.until = False, self.variables.known_texts()
+
+    def leave(self) -> None:
+        """Goes behind what was read."""
+        before, self.until = self.until, None
+        self._join(before)
+
+    def _join(self, before: Texts | None) -> None:
+        if before is not None:
+            self.variables.join_texts(before)
+
+    def _forget(self, code: Code, first: int) -> None:
+        """A loop begins: what its statements fill may have been filled by them before."""
+        for index in range(first, _end_of_loop(code, first)):
+            name, before, behind = code.word(index), code.word(index - 1), code.word(index + 1)
+            filled = behind in _FILLED_BY_CALL | {"="} or (behind in _ADDING and code.word(index + 2) == "=")
+            if name.startswith("@") and (filled or before in _LISTED_INTO) and before not in _COMPARED_AFTER:
+                self.variables.forget_text(name)
+
+
+def _end_of_loop(code: Code, first: int) -> int:
+    """Where a loop's body ends, which begins at `first`; a statement alone goes to the next semicolon at most."""
+    if code.word(first) != "begin":
+        return code.find(first, _ENDS_STATEMENT)
+    depth = cases = 0
+    for index in range(first, len(code)):
+        word = code.word(index)
+        cases += word == "case"
+        if word == "end" and cases:
+            cases -= 1
+        else:
+            depth += (word == "begin" and code.word(index + 1) not in BEGUN_TRANSACTIONS) - (word == "end")
+        if not depth:
+            return index
+    return len(code)
+
+
+@dataclass(slots=True)
+class TransactReader:
+    """Takes statement by statement what a T-SQL body or script does."""
+
     code: Code
     steps: list[RoutineStep] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
     tables: dict[str, str] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
     returned: list[str] = field(default_factory=list)
+    branches: _Branches = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.branches = _Branches(self.variables)
 
     def take(self, first: int, last: int) -> None:
         """One statement, from token to token."""
+        self.branches.enter(self.code, first, last)
         verb = self.code.word(first)
         if verb == "set" and not self.code.word(first + 1).startswith("@"):
             return  # an option of the session
@@ -384,7 +467,9 @@ class _TransactReader:
             if self.code.word(first) == "declare":
                 self.own.add(name.casefold())
             value = next((p for p in range(begin, end) if self.code.word(p) == "="), end)
-            if value < end:
+            if self.code.word(value - 1) in _ADDING and value < end:
+                self._set_text(name, self._added_text(begin, end))
+            elif value < end:
                 self._takes(name, value + 1, end)
 
     def _takes(self, name: str, first: int, last: int) -> None:
@@ -397,7 +482,7 @@ class _TransactReader:
 
     def _set_text(self, name: str, text: str | None) -> None:
         """A variable takes a text. One that the body has not declared is a parameter, which whoever calls it fills."""
-        self.variables.set_constant(name, text if name.casefold() in self.own else None)
+        self.variables.set_constant(name, text if name.casefold() in self.own else None, replaces=True)
 
     def _filled_otherwise(self, first: int, last: int) -> Iterator[str]:
         """The variables that a statement gives what is no constant, or adds something to.
@@ -414,16 +499,22 @@ class _TransactReader:
             elif behind == "=":
                 filled = verb not in _SETTING and self.code.word(index - 1) not in _COMPARED_AFTER
             else:
-                filled = behind in _ADDING and self.code.word(index + 2) == "="
+                adds = behind in _ADDING and self.code.word(index + 2) == "="
+                filled = adds and verb not in _SETTING
             if filled:
                 yield name
 
     def _assigns(self, first: int, last: int) -> bool:
-        return (
-            self.code.word(_first_selected(self.code, first)).startswith("@")
-            and self.code.word(_first_selected(self.code, first) + 1) == "="
-            and self.code.find(first, _INTO, last) >= last
-        )
+        name = _first_selected(self.code, first)
+        equals = name + 1 + (self.code.word(name + 1) in _ADDING)
+        is_assigned = self.code.word(name).startswith("@") and self.code.word(equals) == "="
+        return is_assigned and self.code.find(first, _INTO, last) >= last
+
+    def _added_text(self, first: int, last: int) -> str | None:
+        """The text that `@v += 'x'` makes."""
+        before, text = self.variables.part_of(self.code.word(first)), self._text(first + 3, last)
+        is_longer = self.code.words(first + 1, 2) == ("+", "=") and before is not None and text is not None
+        return f"{before}{text}" if is_longer else None
 
     def _assigned_by_select(self, first: int, last: int) -> None:
         """SELECT @a = x, @b = y FROM t."""
@@ -432,7 +523,8 @@ class _TransactReader:
         for begin, end in self.code.items(_first_selected(self.code, first), until):
             name = self.code.tokens[begin].text
             assigned = self.code.word(begin + 1) == "="
-            self._set_text(name, self._text(begin + 2, end) if assigned and not rest else None)
+            text = self._text(begin + 2, end) if assigned else self._added_text(begin, end)
+            self._set_text(name, None if rest else text)
             if not assigned or not rest:
                 continue
             self.variables.fill(name, f"SELECT {self.code.between(begin + 2, end)} {rest}")
@@ -453,17 +545,35 @@ class _TransactReader:
         if called:
             self.steps.append(RoutineStep(calls=called))
             return
+        if _RENAMING in {part.lower() for part in self.code.dotted_name(first + 1)[0]}:
+            self._statement(first, last)
+            return
+        text = self._text(*self.text_range(first, last), runs=True)
+        if text is None or runs_elsewhere(self.code, first, last):
+            self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
+        else:
+            self.steps += _transact_body(Code.of(text, self.code.dialect), Variables())[0]
+
+    def text_range(self, first: int, last: int) -> tuple[int, int]:
+        """The tokens of the text that an EXEC from `first` to `last` runs."""
         start = first + 1 + 2 * (self.code.word(first + 2) == "=")  # EXEC @result = sp_executesql @text
         start = self.code.dotted_name(start)[1] if not self.code.word(start).startswith(("@", "(")) else start
         while self.code.word(start) == "(":
             start += 1
         start += 2 * (self.code.word(start + 1) == "=")  # sp_executesql @stmt = @text
-        stop = next((index for index in range(start, last) if self.code.word(index) in (",", ")")), last)
-        text = self._text(start, stop, runs=True)
-        if text is None or runs_elsewhere(self.code, first, last):
-            self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
-        else:
-            self.steps += _transact_body(Code.of(text, self.code.dialect), Variables())[0]
+        stop = start
+        while stop < last and self.code.word(stop) not in (",", ")"):
+            stop = self.code.after(stop)
+        return start, min(stop, last)
+
+    def executed_text(self, first: int, last: int) -> str | None:
+        """The text that the statement which comes next runs, where it is made of variables and known."""
+        if self.code.word(first) not in _CALLING:
+            return None
+        self.branches.leave()
+        start, stop = self.text_range(first, last)
+        named = any(self.code.word(index).startswith("@") for index in range(start, stop))
+        return self._text(start, stop, runs=True) if named else None
 
     def _text(self, first: int, last: int, *, runs: bool = False) -> str | None:
         """What constant texts, and variables that have one, make joined by +; None where a part of it is not known.
@@ -472,13 +582,18 @@ class _TransactReader:
         """
         texts: list[str] = []
         text_of = self.variables.text_of if runs and last == first + 1 else self.variables.part_of
-        for index in range(first, last):
+        index = first
+        while index < last:
             word = self.code.word(index)
             part = text_of(word) if word.startswith("@") else constant(self.code, index, index + 1)
+            if word in _CHARACTER and self.code.is_number(index + 2) and self.code.closing(index + 1) == index + 3:
+                part, index = _PLAIN_CHARACTERS.get(self.code.tokens[index + 2].text), index + 3
+            marks_text = word == "n" and self.code.is_string(index + 1)  # N'text'
             if part is not None:
                 texts.append(part)
-            elif word not in ("+", "(", ")") and not (word == "n" and self.code.is_string(index + 1)):  # N'text'
+            elif word not in ("+", "(", ")") and not marks_text:
                 return None
+            index += 1
         known = bool(texts) and sum(map(len, texts)) <= _LONGEST_TEXT
         return "".join(texts) if known else None
 
@@ -790,11 +905,16 @@ class _Reader:
         self._skip()
 
     def _return(self) -> None:
-        """RETURN expression; and PL/pgSQL's RETURN QUERY SELECT …, whose query stands behind it like a statement."""
-        if self.code.words(self.index, 2) == ("return", "query"):
-            self.index += 2
-            return
+        """RETURN expression, and PL/pgSQL's RETURN QUERY SELECT …; what else stands behind that is like a statement."""
         until = self._end(self.index)
+        if self.code.words(self.index, 2) == ("return", "query"):
+            words = self.code.words(self.index + 2, until - self.index - 2)
+            if words[:1] not in (("select",), ("with",)) or not _CHANGING.isdisjoint(words):
+                self.index += 2
+                return
+            called = routine_called_at(self.code, self.index + 2)
+            self.steps += [RoutineStep(calls=called)] if called else []
+            self.index += 1
         if until > self.index + 1:
             self.returned.append(with_parameters(self.code, self.index + 1, until, self.variables))
         self.index = until + 1
@@ -802,12 +922,31 @@ class _Reader:
     def _statement(self, first: int) -> None:
         until = self._end(first)
         row = self.code.find(first, frozenset({"set"}), until) + 1
+        returning = self.code.find(first, _RETURNING, until)
+        into = self.code.find(returning, _INTO, until)
+        last = returning if into < until else until
         if self.code.words(row, 2) == ("row", "=") and self.variables.query_of(self.code.name(row + 2)) is not None:
             self.steps.append(RoutineStep(problem=Outcome.WHOLE_ROWS))  # which column is which, no text tells
         else:
-            text = with_parameters(self.code, first, until, self.variables)
+            text = with_parameters(self.code, first, last, self.variables)
             self.steps.append(RoutineStep(with_whole_records(text, self.variables)))
+        if into < until:
+            listed = into + 1 + (self.code.word(into + 1) == "strict"), until
+            returned = with_parameters(self.code, returning + 1, _without_bulk(self.code, into), self.variables)
+            query = f"SELECT {returned} FROM {_changed_table(self.code, first)}"
+            self.steps += _fill_names(self.code, listed, query, self.variables)
         self.index = until + 1
+
+
+def _changed_table(code: Code, first: int) -> str:
+    """The table that a statement changes, with its alias: what stands in RETURNING is of its rows."""
+    start = code.find(first, _CHANGING) + 1
+    while code.word(start) in _BEFORE_CHANGED:
+        start += 1
+    end = code.dotted_name(start)[1]
+    alias = end + (code.word(end) == "as")
+    end = alias + 1 if code.is_name(alias) and code.word(alias) not in _BEHIND_CHANGED else end
+    return code.between(start, end)
 
 
 _CONTROL: Mapping[str, Callable[[_Reader], None]] = {

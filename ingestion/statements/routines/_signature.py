@@ -25,6 +25,7 @@ _NOT_BODY_AFTER_AS = keywords("caller owner self user restricted")
 _LANGUAGES = keywords("sql plpgsql tsql plsql")
 _TABLE_QUERIES = keywords("select with from values table (")
 _QUOTE_PREFIXES = keywords("n r b rb br q")
+_CONSTRAINTS = keywords("primary unique check constraint index foreign")
 _BEFORE_BODY = _QUOTE_PREFIXES | {"as", "is"}
 _ELSEWHERE = "external"
 """The language of a body that is in a library of the server's."""
@@ -47,6 +48,7 @@ class Header:
     returns_trigger: bool = False
     columns: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    rows: str = ""
 
     @property
     def readable(self) -> bool:
@@ -66,6 +68,7 @@ class _Found:
     returns_table: bool = False
     returns_trigger: bool = False
     columns: tuple[str, ...] = ()
+    rows: str = ""
 
 
 def read_header(text: str, dialect: Dialect) -> Header | None:
@@ -83,8 +86,7 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         return None
     parameters: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
-    if code.word(index) == ";":  # T-SQL's ;1
-        index += 2
+    index += 2 * (code.word(index) == ";")  # T-SQL's ;1
     if code.word(index) == "(" and kind not in SCHEDULED:
         closing = code.closing(index)
         parameters, given = tuple(_parameters(code, index + 1, closing)), _given_parameters(code, index + 1, closing)
@@ -109,6 +111,7 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         found.returns_trigger,
         found.columns,
         given,
+        found.rows,
     )
 
 
@@ -167,6 +170,11 @@ def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | No
             found.returns_table = True
             if code.word(index + 2) == "(":
                 found.columns = tuple(_parameters(code, index + 3, code.closing(index + 2)))
+        elif word == "returns" and code.words(index + 2, 2) == ("table", "(") and code.word(index + 1)[:1] == "@":
+            found.returns_table, found.rows = True, code.word(index + 1)
+            listed = code.items(index + 4, code.closing(index + 3))
+            found.columns = tuple(code.name(begin) for begin, _end in listed if code.word(begin) not in _CONSTRAINTS)
+            index += 3
         elif word == "returns" and code.word(index + 1) == "trigger":
             found.returns_trigger = True
         elif word == "set" and code.word(index + 1) == "search_path":

@@ -28,6 +28,8 @@ _QUERIES = keywords("select with values")
 _STATEMENTS = keywords("begin declare return if set insert update delete merge call")
 _READS = re.compile(r"\bfrom\b", re.IGNORECASE)
 _NUMBERED = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(?P<number>\d+)\b")
+_ROWS = keywords("select (")
+_INSERT = frozenset({"insert"})
 _ENDS = frozenset({";", ","})
 _RESULT = "result"
 """The column under which a function's value is read."""
@@ -62,8 +64,11 @@ def function_as_view(text: str, dialect: str) -> FunctionView | None:
     given = _known_parameters(header, rules)
     variables = _parameters(header, known_again=given is not None)
     reads = header.returns_table or _READS.search(header.body) is not None
-    if header.returns_table:
-        queries: tuple[str, ...] = (_only_query(header.body, rules, variables) or "",)
+    if header.rows:
+        queries: tuple[str, ...] = _filling_queries(header, rules, variables)
+    elif header.returns_table:
+        query = _only_query(header.body, rules, variables)
+        queries = _returned_queries(header, rules, variables) if query is None else (query,)
     elif reads:
         queries = _values_of(header, rules, variables)
     else:
@@ -75,10 +80,10 @@ def function_as_view(text: str, dialect: str) -> FunctionView | None:
         given = None
     if not reads and given is None:
         return None
-    query = " UNION ALL ".join(shown)
+    text = " UNION ALL ".join(shown)
     name = ".".join(quote_name(part, rules) for part in header.name)
     columns = ", ".join(quote_name(column, rules) for column in header.columns)
-    return FunctionView(f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {query}", given, reads)
+    return FunctionView(f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {text}", given, reads)
 
 
 def _values_of(header: Header, dialect: Dialect, variables: Variables) -> tuple[str, ...]:
@@ -93,6 +98,42 @@ def _values_of(header: Header, dialect: Dialect, variables: Variables) -> tuple[
         returned = (expression,)
     read = [expression for expression in dict.fromkeys(returned) if _READS.search(expression)]
     return tuple(f"SELECT ({expression}) AS {_RESULT}" for expression in read)
+
+
+def _filling_queries(header: Header, dialect: Dialect, variables: Variables) -> tuple[str, ...]:
+    """The queries whose rows T-SQL's `RETURNS @r TABLE (…)` gives; none where its body does more than INSERT them."""
+    steps, _returned = read_body(header.body, dialect, variables)
+    queries = tuple(_inserted_query(Code.of(step.text, dialect), header) for step in steps)
+    return queries if all(queries) else ()
+
+
+def _returned_queries(header: Header, dialect: Dialect, variables: Variables) -> tuple[str, ...]:
+    """The queries whose rows PL/pgSQL's RETURN QUERY gives; none where its body does more than that."""
+    steps, returned = read_body(header.body, dialect, variables)
+    only_queries = all(Code.of(one, dialect, 1).word(0) in _QUERIES for one in returned)
+    return returned if returned and only_queries and not steps else ()
+
+
+def _inserted_query(code: Code, header: Header) -> str:
+    """The query of an INSERT into the rows that a function gives, with all their columns; "" of other statements."""
+    insert = code.find(0, _INSERT) if code.word(0) == "with" else 0
+    target = insert + 1 + (code.word(insert + 1) == "into")
+    if code.word(insert) != "insert" or code.word(target) != header.rows:
+        return ""
+    first, columns = target + 1, header.columns
+    if code.word(first) == "(" and code.word(first + 1) not in _QUERIES:
+        closing = code.closing(first)
+        columns = tuple(code.name(begin) for begin, _end in code.items(first + 1, closing))
+        first = closing + 1
+    last = len(code) - (code.word(len(code) - 1) == ";")
+    query = code.between(first, last)
+    if code.word(first) == "values" and code.closing(first + 1) == last - 1:
+        query = f"SELECT {code.between(first + 2, last - 1)}"
+    elif code.word(first) not in _ROWS or header.rows in code.words(first, last - first):
+        return ""
+    given = ", ".join(quote_name(column, code.dialect) for column in columns)
+    shown = (f"q.{quote_name(one, code.dialect)}" if one in columns else "NULL" for one in header.columns)
+    return f"SELECT {', '.join(shown)} FROM ({code.between(0, insert)} {query}) AS q ({given})"
 
 
 def _shows_all(header: Header, queries: Sequence[str], dialect: Dialect) -> bool:

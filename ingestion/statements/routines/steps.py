@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypeAlias
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
@@ -144,6 +145,10 @@ def _selected_name(code: Code, index: int) -> tuple[str, ...]:
 # A routine's variables: no columns, but what they were filled from may be read through them.
 
 
+Texts: TypeAlias = tuple[dict[str, str | None], frozenset[str]]
+"""The texts of variables, and the names of those that were given an empty one."""
+
+
 @dataclass(slots=True)
 class Variables:
     """What a body's names stand for, as far as its text has been read.
@@ -156,7 +161,7 @@ class Variables:
     `unmarked`: names stand for them without a mark in a dialect that has marks too, as the parameters of Snowflake's
     functions do. `placeholders` has, of a parameter that is to be known again in the text, what stands for it. `table`
     is the one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none
-    is.
+    is. `jumps`: the body has a GOTO, and what it gives variables is in no order.
     """
 
     unmarked: bool = False
@@ -172,6 +177,7 @@ class Variables:
     table: str = ""
     changeable: frozenset[str] = frozenset()
     placeholders: Mapping[str, str] = field(default_factory=dict)
+    jumps: bool = False
 
     def is_changeable(self, name: str) -> bool:
         """Whether a name is the row that a trigger may change: NEW of `NEW.total := NEW.price * NEW.qty`."""
@@ -238,14 +244,43 @@ class Variables:
         if len(query) <= _LONGEST_QUERY:
             self.queries.setdefault(name.casefold(), query)
 
-    def set_constant(self, name: str, text: str | None) -> None:
-        """A variable takes a text; None where that is not constant. An empty one is only what others come to."""
+    def set_constant(self, name: str, text: str | None, *, replaces: bool = False) -> None:
+        """A variable takes a text; None where that is not constant. An empty one is only what others come to.
+
+        `replaces`: it does so in any case, and has this text from here on, whatever it had before.
+        """
         key = name.casefold()
         self.declared.add(key)
+        if replaces and not self.jumps:
+            self.emptied.discard(key)
+            self.texts[key] = text
+            return
         if text == "":
             self.emptied.add(key)
             return
         self.texts[key] = None if key in self.texts and self.texts[key] != text else text
+
+    def forget_text(self, name: str) -> None:
+        """A variable has a text no more that is known."""
+        self.texts[name.casefold()] = None
+
+    def known_texts(self) -> Texts:
+        """The texts of all variables at this point of a body."""
+        return dict(self.texts), frozenset(self.emptied)
+
+    def join_texts(self, before: Texts) -> None:
+        """Behind what may have been passed over since `before` a variable has a text only if it had the same."""
+        texts, emptied = before
+        self.emptied |= emptied
+        for key, text in texts.items():
+            now = self.texts[key]
+            if now == text:
+                continue
+            if text == "" or now == "":
+                self.emptied.add(key)
+                self.texts[key] = text or now
+            else:
+                self.texts[key] = None
 
     def text_of(self, name: str) -> str | None:
         """The one constant text of a variable."""

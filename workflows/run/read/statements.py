@@ -47,8 +47,8 @@ from ingestion.statements.inner_queries import HOLD_QUERIES, inner_query
 from ingestion.statements.masking import fingerprint
 from ingestion.statements.routines.bodies import block_steps, template_in_schedule
 from ingestion.statements.routines.inline_functions import function_as_view
+from ingestion.statements.routines.session_variables import with_variables
 from ingestion.statements.routines.steps import RoutineStep, called_routine, may_move_rows
-from ingestion.statements.script_variables import with_own_variables
 from ingestion.statements.sessions import change_of
 from workflows.state.segments import (
     LOCAL,
@@ -438,7 +438,7 @@ def _text_rows(text: str, dialect: str, state: TaskState) -> list[StatementRow]:
         )
     found = [
         replace(own, position=position) if position else own
-        for position, statement in enumerate(with_own_variables(split(text, dialect), dialect))
+        for position, statement in enumerate(with_variables(split(text, dialect), dialect))
         for own in _with_steps(statement, dialect, state)
     ]
     fingerprints = [own.fingerprint for own in found if own.fingerprint]

@@ -77,8 +77,14 @@ def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
     return w.slot(parts, role, outer_precedence)
 
 
+_TAKING = (exp.Func, exp.Binary, exp.Unary)
+_NAMED_IN = frozenset({exp.Dot, exp.ScopeResolution})
+
+
 def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """`a.b.c`: fields of a column; `f(a).b` a field of what a function gives; `a.method()`."""
+    if type(node.parent) is not exp.Dot and isinstance(node.expression, exp.Func):
+        _restore_columns(node.this)
     path: list[str] = []
     base = node
     while type(base) is exp.Dot and isinstance(base.expression, exp.Identifier | exp.Star):
@@ -108,6 +114,13 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) 
         w.write(base, TRANSFORMED[role], ATOM)
     w.parts.extend("." + name for name in reversed(path))
     return None
+
+
+def _restore_columns(chained: exp.Expr) -> None:
+    """sqlglot makes names of the columns before a method: x of `f(x).method()`. Arguments and operands are columns."""
+    for name in list(chained.find_all(exp.Identifier)):
+        if isinstance(name.parent, _TAKING) and type(name.parent) not in _NAMED_IN:
+            name.replace(exp.Column(this=name.copy()))
 
 
 def _is_bare(w: ExpressionWriter, node: exp.Expr) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from sqlglot import parse_one
 
 from ingestion.dialects import dialect_of
-from ingestion.dialects.cursor import Code, Edit
+from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
 from ingestion.errors import FinalRefusal
@@ -38,6 +38,11 @@ _SUMMED = (
 
 _BEFORE_ARGUMENTS = keywords("( , >")
 _BEHIND_ARGUMENTS = keywords(", )")
+_MADE_LIVE = keywords("table view")
+_REFRESHED = keywords("streaming materialized")
+_BEFORE_RELATION = keywords("from join into , ( stream")
+_OF_PIPELINE = 2
+"""Parts of LIVE.t."""
 _WAYS = keywords("name position")
 _CLAUSES = keywords("where apply sequence columns stored track ignore ;")
 
@@ -322,10 +327,45 @@ def redefined_query(code: Code) -> Iterator[Edit]:
 
 
 def live_table(code: Code) -> Iterator[Edit]:
-    """Databricks: CREATE [OR REFRESH] [STREAMING] LIVE TABLE t, without the first word for it."""
+    """Databricks: CREATE [OR REFRESH] [PRIVATE] [STREAMING] LIVE TABLE t, without the words that pipelines know.
+
+    ClickHouse: CREATE LIVE VIEW v.
+    """
     for number in range(1, min(len(code) - 1, 6)):
-        if code.stands(0, "create") and code.stands(number, "live") and code.stands(number + 1, "table"):
+        if code.stands(0, "create") and (
+            (code.word(number) == "live" and code.word(number + 1) in _MADE_LIVE)
+            or (code.word(number) == "private" and code.word(number + 1) in _REFRESHED)
+        ):
             yield code.edit(number, number)
+
+
+def pipeline_tables(code: Code) -> Iterator[Edit]:
+    """Databricks: LIVE.t in what only a pipeline runs: the table t of the same pipeline, which makes it as t.
+
+    In other statements `live` is a schema.
+    """
+    if _is_of_pipeline(code):
+        yield from _live_names(code)
+
+
+def _live_names(code: Code) -> Iterator[Edit]:
+    for number in range(1, len(code) - 1):
+        stands_for_relation = code.stands(number, "live", ".") and code.word(number - 1) in _BEFORE_RELATION
+        if stands_for_relation and len(code.dotted_name(number)[0]) == _OF_PIPELINE:
+            yield code.edit(number, number + 1, "")
+
+
+def _is_of_pipeline(code: Code) -> bool:
+    """A materialized view may be made by a warehouse too, in a schema that it names."""
+    if code.stands(0, "create", "flow"):
+        return True
+    kinds = [number for number in range(1, min(len(code) - 1, 6)) if code.word(number) in ("table", "view")]
+    if code.word(0) != "create" or not kinds:
+        return False
+    words = code.words(1, kinds[0] - 1)
+    if "live" in words or "streaming" in words or "refresh" in words:
+        return True
+    return "materialized" in words and "replace" not in words and code.word(kinds[0] + 2) != "."
 
 
 def foreign_table(code: Code) -> Iterator[Edit]:
@@ -395,19 +435,23 @@ def applied_changes(code: Code) -> Iterator[Edit]:
     The keys decide which row is written, not what is in it.
     """
     first = next((n for n in code.outside(0) if _applies(code, n)), None)
-    if first is None:
-        return
+    insert = None if first is None else _applying_insert(code, first)
+    if insert is not None:
+        named = Code.of(insert, code.dialect)
+        yield code.edit(0, len(code) - 1, with_edits(insert, list(_live_names(named))))
+
+
+def _applying_insert(code: Code, first: int) -> str | None:
     source = next((n for n in range(first, len(code)) if code.stands(n, "from")), None)
     keys = next((n for n in range(source or 0, len(code)) if code.stands(n, "keys", "(")), None)
     target = _target(code, first, source)
     if source is None or keys is None or not target:
-        return
+        return None
     rows = _between(code, source + 1, keys)
     columns, conditions, order = _clauses(code, keys + 1)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     by = f" ORDER BY {order}" if order else ""
-    last = len(code) - 1
-    yield code.edit(0, last, f"INSERT INTO {target} BY NAME SELECT {columns} FROM {rows}{where}{by}")
+    return f"INSERT INTO {target} BY NAME SELECT {columns} FROM {rows}{where}{by}"
 
 
 def _applies(code: Code, number: int) -> bool:

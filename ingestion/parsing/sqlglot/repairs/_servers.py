@@ -410,6 +410,16 @@ def _bulk_rows(code: Code) -> Iterator[Edit]:
                 yield code.edit(last + 1, code.closing(last + 2))
 
 
+def _document_rows(code: Code) -> Iterator[Edit]:
+    """T-SQL: OPENXML(@document, 'path') WITH (columns), or WITH t, whose columns it has: a function that gives rows."""
+    for number in range(len(code) - 3):
+        last = code.closing(number + 1)
+        if code.stands(number, "openxml", "(") and code.stands(last + 1, "with"):
+            listed = code.word(last + 2) == "("
+            end = code.closing(last + 2) if listed else code.dotted_name(last + 2)[1] - 1
+            yield code.edit(last + 1, end)
+
+
 def _connection(code: Code) -> Iterator[Edit]:
     """T-SQL: OPENROWSET('provider', 'place'; 'user'; 'password', query): arguments like any other."""
     for number in range(len(code) - 3):
@@ -517,6 +527,7 @@ _TRANSACT = (
     _table_hints,
     _top_rows,
     _bulk_rows,
+    _document_rows,
     _connection,
     _unnamed_servers,
     _transact,
@@ -646,6 +657,9 @@ def file_formats(code: Code) -> Iterator[Edit]:
             yield code.edit(number, end_of_name(code, number + 2))
 
 
+_COPYING = keywords("clone copy")
+
+
 def snapshots(code: Code) -> Iterator[Edit]:
     """BigQuery: CREATE SNAPSHOT TABLE s CLONE t FOR SYSTEM_TIME AS OF … OPTIONS (…), as a clone."""
     index = next((n for n in range(4) if code.word(n) == "snapshot"), None)
@@ -655,6 +669,19 @@ def snapshots(code: Code) -> Iterator[Edit]:
     clone = next((n for n in code.outside(index) if code.word(n) == "clone"), None)
     if clone is not None and clone + 1 < len(code):
         last = end_of_name(code, clone + 1)
+        if last + 1 < len(code):
+            yield code.edit(last + 1, len(code) - 1)
+
+
+def copied_table(code: Code) -> Iterator[Edit]:
+    """BigQuery: CREATE TABLE n CLONE t FOR SYSTEM_TIME AS OF … OPTIONS (…), and COPY, with the names alone."""
+    kind = next((n for n in range(1, 4) if code.stands(n, "table")), None)
+    if kind is None or not code.stands(0, "create"):
+        return
+    named = kind + 4 if code.stands(kind + 1, "if", "not", "exists") else kind + 1
+    copied = end_of_name(code, named) + 1
+    if code.word(copied) in _COPYING and copied + 1 < len(code):
+        last = end_of_name(code, copied + 1)
         if last + 1 < len(code):
             yield code.edit(last + 1, len(code) - 1)
 

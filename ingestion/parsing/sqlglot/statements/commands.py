@@ -454,7 +454,12 @@ def _copy(words: Words) -> Command | None:
 
 
 def _import(words: Words) -> Command | None:
-    """Exasol: IMPORT INTO t FROM … FILE 'location'."""
+    """Exasol: IMPORT INTO t FROM … FILE 'location'; Hive: IMPORT [EXTERNAL] TABLE t PARTITION (…) FROM 'path'."""
+    if words.take("import", "table") or words.take("import", "external", "table"):
+        table = words.name()
+        path = words.string() if table is not None and words.find("from") else None
+        files = None if path is None else location(path)
+        return None if table is None or files is None else Command(StatementKind.COPY, (_move_rows(files, table),))
     if not words.take("import", "into"):
         return None
     found = _table_and_file(words)
@@ -462,9 +467,16 @@ def _import(words: Words) -> Command | None:
 
 
 def _export(words: Words) -> Command | None:
-    """Exasol: EXPORT t INTO … FILE 'location'; SAP HANA: EXPORT INTO CSV FILE 'location' FROM t."""
+    """Exasol: EXPORT t INTO … FILE 'location'; SAP HANA: EXPORT INTO CSV FILE 'location' FROM t.
+
+    Hive: EXPORT TABLE t PARTITION (…) TO 'path'.
+    """
     words.take("export")
-    if words.take("into"):
+    if words.take("table"):
+        table = words.name()
+        path = words.string() if table is not None and words.find("to") else None
+        found = None if table is None or path is None else (table, location(path))
+    elif words.take("into"):
         path = words.string() if words.find("file") else None
         table = words.name() if path is not None and words.take("from") else None
         found = None if table is None or path is None else (table, location(path))

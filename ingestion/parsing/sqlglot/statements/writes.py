@@ -988,14 +988,24 @@ def with_output(statement: RelationalStatement, into: RelationalStatement) -> Re
         others, common_tables = changed.query.relations, changed.query.common_tables
     seen = [replace(relation, join="", on=(), using=()) for relation in others if not relation.written]
     seen += [RelationSource(changed.target.name, alias) for alias in ("inserted", "deleted")]
+    chosen = _chosen_rows(changed.query)
     writes = [
-        replace(write, query=replace(_reading(write.query, seen), common_tables=common_tables))
+        replace(write, query=replace(_reading(write.query, seen), clauses=chosen, common_tables=common_tables))
         for write in into.writes
         if write.target is not None and isinstance(write.query, Select)
     ]
     return replace(
         statement, writes=(*statement.writes, *writes), problems=tuple({*statement.problems, *into.problems})
     )
+
+
+def _chosen_rows(query: Query | None) -> tuple[Clause, ...]:
+    """That a statement's conditions decide which rows it changes, and so which of them OUTPUT gives."""
+    if not isinstance(query, Select) or not (query.clauses or any(one.on or one.using for one in query.relations)):
+        return ()
+    relations = tuple(replace(one, written=False) for one in query.relations)
+    rows = replace(query, relations=relations, common_tables=())
+    return (Clause(FILTER, Expression((0,), (QuerySlot(rows, FILTER, exists=True),), ATOM)),)
 
 
 def _reading(query: Select, relations: list[RelationSource]) -> Select:

@@ -29,6 +29,11 @@ from tests.support.lineage_lines import analysed, column_lines, lines_of_flows
         ),
         ("databricks", "create or replace table n shallow clone s version as of 3", {"* = s"}),
         ("databricks", "create table if not exists n deep clone s", {"* = s"}),
+        ("bigquery", "create or replace table d.n clone d.s options (labels = [('a', 'b')])", {"* = d.s"}),
+        ("bigquery", "create table if not exists n copy d.s options (description = 'x')", {"* = d.s"}),
+        ("hive", "export table d.s partition (ds = '1') to '/x/n'", {"* = d.s"}),
+        ("hive", "import table n from '/x/s'", {"* = /x/s"}),
+        ("hive", "import external table n partition (ds = '1') from '/x/s' location '/y'", {"* = /x/s"}),
         (
             "databricks",
             "create or replace table n deep clone c.d.s tblproperties ('k' = 'v')",
@@ -206,3 +211,36 @@ def test_a_star_in_a_merge_of_duckdb_goes_by_places(action: str) -> None:
     text = f"merge into n using (select x, y from s) u on n.a = u.y when {action}"
     found = column_lines(text, "duckdb", {"n": "a b", "s": "x y"})
     assert {"a = s.x", "b = s.y"} <= found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "create or refresh streaming table n as select LIVE.s.x from stream(LIVE.s)",
+        "create live table n comment 'c' as select x from live.s",
+        "create temporary live view n as select x from LIVE.s",
+        "create or refresh materialized view n as select x from LIVE.s",
+        "create materialized view n cluster by (x) as select x from LIVE.s",
+        "create or refresh private streaming table n as select x from stream(s)",
+        "create flow f as insert into LIVE.n by name select x from stream(LIVE.s)",
+        "apply changes into LIVE.n from stream(LIVE.s) keys (k) sequence by q columns (x)",
+        "create flow f as auto cdc into LIVE.n from LIVE.s keys (k) columns (x)",
+    ],
+)
+def test_a_pipeline_calls_its_own_tables_live(text: str) -> None:
+    (lines,) = lines_of_flows(text, "databricks")
+    assert lines >= {"into n", "from s", "x = s.x"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insert into n select x from live.s",
+        "create or replace table n as select x from live.s",
+        "create or replace materialized view n as select x from live.s",
+        "create materialized view d.n as select x from live.s",
+        "create or refresh streaming table n as select x from stream(c.live.s)",
+    ],
+)
+def test_elsewhere_live_is_a_schema(text: str) -> None:
+    assert [name.parts[-2:] for name in analysed(text, "databricks").sources] == [("live", "s")]

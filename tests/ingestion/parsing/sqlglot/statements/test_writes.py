@@ -424,16 +424,22 @@ def test_output_into_is_a_flow_of_the_rows_that_were_written() -> None:
     [
         ("insert d.t (a) output inserted.a into d.u (z) select x from s", {"into d.u", "from d.t", "z = d.t.a"}),
         ("update d.t set a = s.x output deleted.a as z into u from s", {"into u", "from d.t", "z = d.t.a"}),
-        ("delete from d.t output deleted.* into d.u where a > 1", {"into d.u", "from d.t", "* = d.t"}),
-        ("delete c output deleted.a z into #u from t c join s on s.x = c.a", {"into #u", "from t", "z = t.a"}),
+        (
+            "delete from d.t output deleted.* into d.u where a > 1",
+            {"into d.u", "from d.t", "* = d.t", "* filter d.t.a"},
+        ),
+        (
+            "delete c output deleted.a z into #u from t c join s on s.x = c.a",
+            {"into #u", "from t", "from s", "z = t.a", "* filter s.x", "* filter t.a"},
+        ),
         (
             "merge t using s on t.a = s.x when matched then update set b = y"
             " output $action, inserted.a, s.y into u (o, p, q);",
-            {"into u", "from s", "from t", "o is constant", "p = t.a", "q = s.y"},
+            {"into u", "from s", "from t", "o is constant", "p = t.a", "q = s.y", "* filter s.x", "* filter t.a"},
         ),
         (
             "with c as (select x from s) merge t using c on t.a = c.x when matched then delete output c.x into d.u",
-            {"into d.u", "from s", "x = s.x"},
+            {"into d.u", "from s", "from t", "x = s.x", "* filter s.x", "* filter t.a"},
         ),
     ],
 )
@@ -530,3 +536,26 @@ def test_clickhouse_takes_the_shape_of_the_table_after_as() -> None:
 )
 def test_what_a_process_sends_or_takes_has_no_name(text: str) -> None:
     assert lines_of_flows(text) == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "value", "columns"),
+    [
+        ("tsql", "dbo.f(x, s.y + 1).ToString()", {"x", "y"}),
+        ("tsql", "hierarchyid::Parse(x).GetLevel()", {"x"}),
+        ("tsql", "cast(x as hierarchyid).GetAncestor(y).ToString()", {"x", "y"}),
+        ("tsql", "s.x.STBuffer(y).STAsText()", {"x", "y"}),
+        ("oracle", "xmltype(x).extract('/a').getStringVal()", {"X"}),
+        ("duckdb", "upper(x).substr(y, 3)", {"x", "y"}),
+    ],
+)
+def test_what_stands_before_a_method_is_a_value_of_columns(dialect: str, value: str, columns: set[str]) -> None:
+    (flow,) = analysed(f"insert into t (a) select {value} from s", dialect).flows
+    (output,) = flow.outputs
+    assert {one.column for reference in output.references for one in reference.sources} == columns
+
+
+@pytest.mark.parametrize("shape", ["with (a int, b varchar(9) '@b')", "with d.kind"])
+def test_rows_of_a_document_come_from_no_table(shape: str) -> None:
+    (lines,) = lines_of_flows(f"insert into t (a) select x.a from openxml(@h, '/r', 2) {shape} x", "tsql")
+    assert lines == {"into t", "a is constant"}

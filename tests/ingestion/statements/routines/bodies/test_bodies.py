@@ -277,11 +277,12 @@ def test_a_text_of_t_sql_that_constants_make_is_followed_whole(body: str) -> Non
         "FETCH NEXT FROM names INTO @table",
         "EXEC dbo.find_name @table OUTPUT",
         "SET @table = dbo.current_name()",
-        "SET @table += '_old'",
+        "SET @table += @other",
+        "SET @table -= 1",
         "IF @weekly = 1 SET @table = 'weekly'",
         "IF @weekly = 1 SET @table = ''",
         "SET @table = (SELECT name FROM settings)",
-        "SELECT @table += '_old'",
+        "SELECT @table += name FROM settings",
         "UPDATE settings SET @table = name WHERE id = 1",
         "; WITH s AS (SELECT name FROM settings) SELECT @table = name FROM s",
         "EXEC @table = dbo.current_name",
@@ -290,6 +291,44 @@ def test_a_text_of_t_sql_that_constants_make_is_followed_whole(body: str) -> Non
 def test_a_text_of_t_sql_that_something_else_fills_is_told_and_not_guessed(filled: str) -> None:
     body = f"DECLARE @table sysname = 'daily' {filled} EXEC ('insert into ' + @table + ' select b from raw')"
     assert block_steps(f"BEGIN {body} END", "tsql")[-1] == RoutineStep(problem=Outcome.DYNAMIC_SQL)
+
+
+@pytest.mark.parametrize("given", ["SET @table += '_old'", "SELECT @table += N'_old'", "SET @table = @table + '_old'"])
+@pytest.mark.parametrize("around", ["{}", "IF @old = 1 BEGIN {} END", "WHILE @n < 3 BEGIN SET @table = 'daily' {} END"])
+def test_a_variable_of_t_sql_has_the_text_that_it_was_given_last(given: str, around: str) -> None:
+    run = "EXEC ('insert into ' + @table + ' select b' + CHAR(13) + CHAR(10) + 'from raw')"
+    steps = block_steps(f"BEGIN DECLARE @table sysname = 'daily' {around.format(f'{given} {run}')} END", "tsql")
+    assert steps == (RoutineStep("insert into daily_old select b\r\nfrom raw"),)
+
+
+@pytest.mark.parametrize(
+    "passed",
+    [
+        "IF @old = 1 SET @table = 'old'",
+        "IF @old = 1 BEGIN SET @table = 'old' SET @old = 0 END",
+        "IF @old = 1 PRINT 'x' ELSE SET @table = 'old'",
+        "WHILE @old < 3 BEGIN SET @old += 1 SET @table += '_old' END",
+        "BEGIN TRY SET @table = 'old' END TRY BEGIN CATCH PRINT 'x' END CATCH",
+        "again: SET @table = 'old' IF @old < 3 GOTO again",
+    ],
+)
+def test_a_text_of_t_sql_is_not_known_behind_what_may_have_been_passed_over(passed: str) -> None:
+    body = f"DECLARE @old int, @table sysname = 'daily' {passed} EXEC ('insert into ' + @table + ' select b from raw')"
+    assert block_steps(f"BEGIN {body} END", "tsql") == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
+
+
+def test_what_a_loop_gives_a_variable_may_have_been_given_before() -> None:
+    run = "EXEC ('insert into ' + @table + ' select b from raw')"
+    body = f"DECLARE @table sysname = 'a' WHILE @n < 3 BEGIN {run} SET @table = 'b' {run} END"
+    assert block_steps(f"BEGIN {body} END", "tsql") == (
+        RoutineStep(problem=Outcome.DYNAMIC_SQL),
+        RoutineStep("insert into b select b from raw"),
+    )
+
+
+def test_a_text_of_t_sql_may_rename() -> None:
+    (step,) = block_steps("EXEC ('EXEC sp_rename ''a'', ''b''')", "tsql")
+    assert step.text == "EXEC sp_rename 'a', 'b'"
 
 
 def test_an_empty_text_runs_nothing_and_is_as_a_part_another_text() -> None:
@@ -569,3 +608,24 @@ def test_a_very_long_body_loses_no_statement(dialect: str) -> None:
     body = "\n".join(f"INSERT INTO t{number} SELECT a FROM s WHERE b = {number}{end}" for number in range(3_000))
     steps = block_steps(f"BEGIN\n{body}\nEND{end}", dialect)
     assert [step.text.split()[2] for step in steps] == [f"t{number}" for number in range(3_000)]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "change", "query"),
+    [
+        ("postgres", "INSERT INTO t (a) SELECT x FROM s RETURNING b INTO v", "SELECT b FROM t"),
+        ("postgres", "UPDATE ONLY t AS k SET a = 1 RETURNING c, k.b INTO STRICT w, v", "SELECT k.b FROM t AS k"),
+        ("postgres", "WITH d AS (SELECT x FROM s) INSERT INTO t SELECT x FROM d RETURNING b INTO v", "SELECT b FROM t"),
+        ("oracle", "DELETE FROM t WHERE a = 1 RETURNING b BULK COLLECT INTO v", "SELECT b FROM t"),
+    ],
+)
+def test_a_variable_takes_what_a_change_returns(dialect: str, change: str, query: str) -> None:
+    begin = "DO $$ DECLARE v int; w int; BEGIN {} END $$" if dialect == "postgres" else "DECLARE v INT; BEGIN {} END;"
+    first, second = block_steps(begin.format(f"{change}; INSERT INTO l (b) SELECT v FROM q;"), dialect)
+    assert first.text == change.partition(" RETURNING")[0]
+    assert second.text == f"INSERT INTO l (b) SELECT ({query}) FROM q"
+
+
+def test_a_text_that_a_query_has_replaced_is_not_run() -> None:
+    body = "DECLARE s text; BEGIN s := 'INSERT INTO a SELECT b FROM c'; SELECT q INTO s FROM jobs; EXECUTE s; END"
+    assert block_steps(f"DO $$ {body} $$", "postgres") == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)

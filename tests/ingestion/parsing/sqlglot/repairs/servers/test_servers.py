@@ -112,7 +112,7 @@ def test_the_first_branch_of_a_set_operation_names_the_table_that_all_fill(diale
     [
         (
             "insert into t (a) select x.a from (delete from d output deleted.a where d.k > 1) x",
-            [{"into d", "* filter d.k"}, {"into t", "from d", "a = d.a"}],
+            [{"into d", "* filter d.k"}, {"into t", "from d", "a = d.a", "* filter d.k"}],
         ),
         (
             """insert into t (a, b) select a, b from (merge into d using s on d.k = s.k
@@ -120,12 +120,15 @@ def test_the_first_branch_of_a_set_operation_names_the_table_that_all_fill(diale
                where act = 'U'""",
             [
                 {"into d", "from s", "b = s.b", "* join d.k", "* join s.k"},
-                {"into t", "from d", "from s", "a = s.k", "b = d.b"},
+                {"into t", "from d", "from s", "a = s.k", "b = d.b", "* filter d.k", "* filter s.k"},
             ],
         ),
         (
             "insert into t select z.* from (update u set u.p = s.q output deleted.* from u join s on s.k = u.k) z",
-            [{"into u", "from s", "p = s.q", "* join u.k", "* join s.k"}, {"into t", "from u", "* = u"}],
+            [
+                {"into u", "from s", "p = s.q", "* join u.k", "* join s.k"},
+                {"into t", "from u", "from s", "* = u", "* filter u.k", "* filter s.k"},
+            ],
         ),
         (
             "insert into t select x.n from (insert into u (n) output inserted.n select m from v) x",
