@@ -117,3 +117,13 @@ def test_a_staging_table_that_is_dropped_for_good_does_not_break_the_chain(shop:
         "create table stage as select a from src1", "insert into tgt1 (a) select a from stage", "drop table stage"
     )
     assert outcome.columns == {("src1.a", "tgt1.a")}
+
+
+def test_what_has_the_shape_of_a_table_has_no_rows_of_it(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "create temp table shaped (like src1)",
+        "insert into shaped select * from src2",
+        "insert into tgt1 select * from shaped",
+    )
+    assert outcome.columns == {("src2.a", "tgt1.a"), ("src2.b", "tgt1.b")}
+    assert outcome.outcomes[0] == ("skipped", "definition")

@@ -134,7 +134,11 @@ _WRITERS: dict[type[exp.Expr], tuple[StatementKind, _Writer]] = {
 
 
 def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[WriteForm]]:
-    """CREATE TABLE a AS …, CREATE VIEW, and CREATE TABLE a LIKE b or CLONE b: only a clone brings rows along."""
+    """CREATE TABLE a AS …, CREATE VIEW, and CREATE TABLE a LIKE b, CLONE b or PARTITION OF b.
+
+    LIKE takes the columns alone: no row of b comes to a, and none is missed there where b changes; only SAP HANA's LIKE
+    b WITH DATA brings rows along, as a clone does. Those of a partition come through the whole.
+    """
     created = str(node.args.get("kind") or "").upper()
     if created in _ROUTINES:
         return StatementKind.CREATE_ROUTINE, []
@@ -145,9 +149,12 @@ def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, li
         return StatementKind.CREATE_TABLE if created == "TABLE" else StatementKind.OTHER, []
     name = queries.names.table(node.this.this if type(node.this) is exp.Schema else node.this)
     target = Target(name, WriteMode.CREATE, temporary=is_temporary(node, name), create_mode=create_mode(node))
-    if node.args.get("clone") is not None:
+    filling = node.find(exp.WithDataProperty)
+    if node.args.get("clone") is not None or (filling is not None and not filling.args.get("no")):
         return StatementKind.CREATE_TABLE_LIKE, [WriteForm(target, star_from(other))]
-    return StatementKind.CREATE_TABLE_LIKE, [WriteForm(target, None, sources=(other,))]
+    if node.find(exp.PartitionedOfProperty) is not None:
+        return StatementKind.CREATE_TABLE_LIKE, [WriteForm(target, None, sources=(other,))]
+    return StatementKind.CREATE_TABLE_LIKE, []
 
 
 def _kind_without_flow(node: exp.Expr) -> StatementKind:

@@ -517,18 +517,38 @@ def test_the_target_says_how_it_is_written(
     assert (target.mode, target.temporary, target.view) == (mode, temporary, view)
 
 
-def test_create_table_like_takes_a_shape_and_no_data() -> None:
-    lineage = analysed("create table n (like s including all)")
-    assert lineage.kind is StatementKind.CREATE_TABLE_LIKE
-    assert lineage.flows[0].outputs == ()
-    assert [str(name) for name in lineage.flows[0].sources] == ["s"]
-
-
-def test_clickhouse_takes_the_shape_of_the_table_after_as() -> None:
-    lineage = analysed("create table n as s engine = Memory", "clickhouse")
-    assert lineage.kind is StatementKind.CREATE_TABLE_LIKE
-    assert [flow.outputs for flow in lineage.flows] == [()]
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("postgres", "create table n (like s including all)"),
+        ("mysql", "create table n like s"),
+        ("hive", "create table if not exists n like s stored as orc"),
+        ("snowflake", "create table n like s"),
+        ("bigquery", "create table n like s"),
+        ("databricks", "create table n like s using delta"),
+        ("db2", "create table n like s"),
+        ("trino", "create table n (like s including properties)"),
+        ("clickhouse", "create table n as s engine = Memory"),
+        ("saphana", "create table n like s with no data"),
+    ],
+)
+def test_create_table_like_takes_a_shape_and_no_data(dialect: str, text: str) -> None:
+    lineage = analysed(text, dialect)
+    assert lineage.flows == ()
     assert [(change.kind, str(change.other)) for change in lineage.changes] == [(StatementKind.CREATE_TABLE_LIKE, "s")]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "lines"),
+    [
+        ("snowflake", "create table n clone s", {"into N", "from S", "* = S"}),
+        ("databricks", "create table n shallow clone s", {"into n", "from s", "* = s"}),
+        ("saphana", "create table n like s with data", {"into N", "from S", "* = S"}),
+        ("postgres", "create table n partition of s for values in (1)", {"into n", "from s"}),
+    ],
+)
+def test_what_brings_rows_along_is_made_of_the_other_table(dialect: str, text: str, lines: set[str]) -> None:
+    assert lines_of_flows(text, dialect) == [lines]
 
 
 @pytest.mark.parametrize(
