@@ -67,7 +67,7 @@ from ingestion.analysis.scope import (
     item_key,
     unnested_fields,
 )
-from ingestion.dialects import dialect_of
+from ingestion.dialects import dialect_of, fold_column
 from ingestion.dialects.definition import LaterItems
 from ingestion.dialects.functions import ELEMENTS
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
@@ -92,6 +92,7 @@ class QueryAnalysis:
         self._used: set[int] = set()
         self.functions: dict[TableName, None] = {}
         self.of_function = of_function
+        self._one_row_tables = dict(self.dialect.one_row_tables)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -144,6 +145,11 @@ class QueryAnalysis:
             rows = self._tables[name] = TableColumns(self.sources, name, self._schema_of(name) or None)
         return rows
 
+    def _one_row(self, column: str) -> QueryColumns:
+        """The row of DUAL: no data comes out of it, so that it is no source."""
+        name = fold_column(column, self.dialect, quoted=False)
+        return QueryColumns(self.sources, [(name, ColumnValue(()).known_as(name))] if name else [])
+
     # -- SELECT
 
     def _select(self, select: Select, parent: Scope | None, view: View) -> QueryColumns:
@@ -192,6 +198,8 @@ class QueryAnalysis:
             elif array is not None:
                 alias = alias or source.parts[-1]
                 rows = self._function(_elements(array), replace(relation, alias=alias), scope)
+            elif source.dotted.lower() in self._one_row_tables:
+                rows = self._one_row(self._one_row_tables[source.dotted.lower()])
             else:
                 rows = self.table(source)
         elif isinstance(source, TableFunction):

@@ -10,9 +10,6 @@ from ingestion.binding.timeline import Occurrence, SchemaProvider
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.namespaces import RelationKey, readable
 
-_EVERYWHERE = frozenset({"dual"})
-"""A table of one row, the same wherever a session looks."""
-
 Mentions = Iterable[tuple[Occurrence, Mapping[TableName, int]]]
 """Statements, and the number of the relation that each name in them means."""
 
@@ -26,7 +23,7 @@ def with_session_names(name: TableName, key: RelationKey, spelled: Mapping[str, 
         return name
     parts = readable(key.parts)
     before = parts[: -len(name.parts)]
-    if not before or parts[-len(name.parts) :] != name.parts or name.dotted.casefold() in _EVERYWHERE:
+    if not before or parts[-len(name.parts) :] != name.parts:
         return name
     written = ".".join((*(spelled.get(part, part) for part in before), str(name)))
     return replace(name, parts=parts, written=written)

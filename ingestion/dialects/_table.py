@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ingestion.dialects.definition import (
+    DUAL,
     IGNORED_CASE,
     KEPT_CASE,
     ORACLE_CASE,
@@ -91,6 +92,7 @@ POSTGRES_FAMILY = (
         output_names_in_where=True,
         values_column="col{}",
         sequence_values=True,
+        one_row_tables=(("dual", "dummy"), ("v_catalog.dual", "dummy")),
     ),
     replace(
         _POSTGRES,
@@ -289,6 +291,7 @@ WAREHOUSES = (
         values_column="COLUMN{}",
         keyed_braces=True,
         sequence_values=True,
+        one_row_tables=DUAL[:1],
         recursion_without_keyword=True,
         struct_access=False,  # a:b
     ),
@@ -347,6 +350,7 @@ WAREHOUSES = (
         values_column="c{}",
         views_with_parameters=True,
         relations_in_functions=True,
+        one_row_tables=(("system.one", "dummy"),),
         views_by_name=True,
         aliases_everywhere=True,
         named_as_written=True,
@@ -422,6 +426,7 @@ _MYSQL = Dialect(
     set_names_relations=True,
     struct_access=False,
     arrow=Arrow.ACCESS,
+    one_row_tables=(("dual", ""),),
 )
 
 _MYSQL_FAMILY = (
@@ -526,6 +531,7 @@ _ORACLE = Dialect(
     output_names_in_having=False,
     sequence_values=True,
     collection_column="COLUMN_VALUE",
+    one_row_tables=DUAL,
 )
 
 _ORACLE_FAMILY = (
@@ -549,6 +555,11 @@ _ORACLE_FAMILY = (
         output_names_in_group_by=False,
         output_names_in_having=False,
         sequence_values=True,
+        one_row_tables=(
+            *((f"sysibm.sysdummy{encoding}", "ibmreqd") for encoding in "1aeu"),
+            ("sysibm.dual", "dummy"),
+            ("dual", "dummy"),
+        ),
     ),
     Dialect(
         "saphana",
@@ -561,6 +572,7 @@ _ORACLE_FAMILY = (
         recursion_without_keyword=True,
         struct_access=False,
         sequence_values=True,
+        one_row_tables=(("dummy", "dummy"), ("sys.dummy", "dummy"), ("public.dummy", "dummy")),
     ),
     Dialect(
         "exasol",
@@ -581,6 +593,7 @@ _ORACLE_FAMILY = (
         output_names_in_where=True,
         output_names_in_having=False,
         sequence_values=True,
+        one_row_tables=DUAL,
     ),
 )
 

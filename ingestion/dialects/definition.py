@@ -66,6 +66,8 @@ class CaseRule:
     quoted: Fold
 
 
+DUAL = (("dual", "dummy"), ("sys.dual", "dummy"))
+
 POSTGRES_CASE = CaseRule(Fold.LOWER, Fold.KEEP)
 ORACLE_CASE = CaseRule(Fold.UPPER, Fold.KEEP)
 IGNORED_CASE = CaseRule(Fold.LOWER, Fold.LOWER)
@@ -221,6 +223,7 @@ class Dialect:
     keyed_braces: bool = False  # {'k': a} is an object
     bare_date_parts: bool = False  # DATE_TRUNC(a, MONTH); elsewhere the part is a string
     sequence_values: bool = False  # seq.NEXTVAL
+    one_row_tables: tuple[tuple[str, str], ...] = ()  # FROM dual: tables of one row and no data, with their column
     views_with_parameters: bool = False  # FROM v(x = 1)
     relations_in_functions: bool = False  # dictGet('d', ...), cluster('c', db, t)
     arrow: Arrow = Arrow.LAMBDA

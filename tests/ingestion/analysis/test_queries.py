@@ -10,6 +10,7 @@ import pytest
 
 from ingestion.analysis._queries import QueryAnalysis
 from ingestion.analysis.analyzer import analyze
+from ingestion.dialects import DIALECTS, dialect_of
 from ingestion.parsing.sqlglot.tier import parse
 from tests.support.lineage_lines import column_lines, lines_of_flows
 
@@ -421,3 +422,33 @@ def no_collection() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+ONE_ROW = [(dialect, table) for dialect in DIALECTS for table, _ in dialect_of(dialect).one_row_tables]
+
+
+@pytest.mark.parametrize(("dialect", "table"), ONE_ROW)
+def test_the_one_row_of_a_system_is_no_source(dialect: str, table: str) -> None:
+    text = "insert into n (a, b) select 1, (select s.x from {0}) from {0} join s on s.k = 2"
+    with_row = lines_of_flows(text.format(table), dialect)
+    assert with_row == lines_of_flows(text.format(table.upper() if dialect != "clickhouse" else table), dialect)
+    assert {line.lower() for line in with_row[0]} == {"into n", "from s", "a is constant", "b = s.x", "* join s.k"}
+
+
+@pytest.mark.parametrize("table", ["t", "hr.dual", "dual@far"])
+def test_a_table_of_another_schema_or_server_than_the_systems_is_a_source(table: str) -> None:
+    assert "from " in " ".join(lines_of_flows(f"insert into n (a) select a from {table}", "oracle")[0])
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "tsql", "hive", "sqlite", "bigquery"])
+def test_where_no_system_has_a_dual_it_is_a_table(dialect: str) -> None:
+    assert column_lines("select a from dual", dialect) == {"a = dual.a"}
+
+
+def test_an_item_of_with_goes_before_the_one_row_of_its_name() -> None:
+    assert column_lines("with dual as (select a from t) select a from dual", "mysql") == {"a = t.a"}
+
+
+def test_the_column_of_the_one_row_is_a_constant() -> None:
+    assert column_lines("select d.*, t.a from dual d cross join t", "oracle") == {"DUMMY is constant", "A = T.A"}
+    assert column_lines("select ibmreqd as x from sysibm.sysdummy1", "db2") == {"X is constant"}

@@ -26,7 +26,6 @@ PATH = Namespace("db", ("web", "shop"))
         (TableName(("s", "t")), RelationKey((unreadable("{{ db }}"), "s", "t")), "s.t"),
         (TableName(("t",)), RelationKey(("t",), session=""), "t"),
         (TableName(("n",)), RelationKey(("db", "web", "t")), "n"),
-        (TableName(("DUAL",), "dual"), RelationKey(("", "HR", "DUAL")), "dual"),
         (TableName(("f",), kind=NameKind.FUNCTION), RelationKey(("db", "web", "f")), "f"),
     ],
 )

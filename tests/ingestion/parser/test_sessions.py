@@ -75,13 +75,13 @@ def test_a_name_means_what_its_session_has(dialect: str) -> None:
     assert edges(LineageParser(script, dialect)) == expected
 
 
-def test_tables_have_their_whole_names_and_what_is_temporary_or_everywhere_has_none() -> None:
+def test_tables_have_their_whole_names_and_the_one_row_of_the_system_is_none_of_them() -> None:
     parser = LineageParser(
         "ALTER SESSION SET CURRENT_SCHEMA = hr; CREATE TABLE t AS SELECT 1 AS a FROM dual; "
         "INSERT INTO u (a) SELECT a FROM t; INSERT INTO mart.v (a) SELECT a FROM HR.u",
         "oracle",
     )
-    assert [str(name) for name in parser.source_tables] == ["dual"]
+    assert [str(name) for name in parser.source_tables] == []
     assert [str(name) for name in parser.intermediate_tables] == ["hr.t", "hr.u"]
     assert [str(name) for name in parser.target_tables] == ["mart.v"]
     assert parser.to_networkx().nodes["hr.u.A"]["table"] == "hr.u"
