@@ -39,6 +39,17 @@ def test_a_name_may_begin_with_a_number(shop: Opened) -> None:
     assert not any(status == "dead" for status, _ in outcome.outcomes)
 
 
+def test_a_table_variable_is_no_temporary_table_of_its_name(shop: Opened) -> None:
+    outcome = shop(TABLES, dialect="tsql").run(
+        "select a into #t from src2",
+        "declare @t table (a int)",
+        "insert into @t select a from src1",
+        "insert into tgt1 (a) select a from @t",
+        "insert into tgt2 (a) select a from #t",
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.a", "tgt2.a")}
+
+
 def test_columns_and_text_are_carried_through(shop: Opened) -> None:
     outcome = shop(TABLES).run(*two_sessions())
     assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.a", "tgt2.a")}

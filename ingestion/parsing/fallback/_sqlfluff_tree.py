@@ -159,8 +159,8 @@ def table_name(reference: BaseSegment, dialect: Dialect) -> TableName:
     refuse_bound_name((text for text, quoted in parts if not quoted), dialect)
     if quoted and ("/" in text or reference.is_type("file_reference")):
         return location(text)
-    if dialect.table_variables and text.startswith("@") and not quoted:  # a temporary table, as it is in routines
-        parts = [(f"#{text[1:]}", False)]
+    if dialect.table_variables and text.startswith("@") and not quoted:  # a temporary table, and none of that name
+        parts = [(f"#{text}", False)]
     if dialect.dotted_quotes:
         parts = [(each, quoted) for text, quoted in parts for each in (text.split(".") if quoted else [text])]
     return TableName(

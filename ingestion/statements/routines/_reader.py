@@ -439,16 +439,8 @@ class TransactReader:
         self.steps.append(RoutineStep(_TABLE_VARIABLE.sub(self._table, text) if self.tables else text))
 
     def _table(self, match: re.Match[str]) -> str:
-        """A table variable is a temporary table."""
+        """A table variable is a temporary table, of a name that no temporary table has."""
         return self.tables.get(match[1].casefold(), match[0])
-
-    def _as_temporary_table(self, name: str) -> str:
-        """The name of the temporary table that a table variable is read as: none that the body has a table of."""
-        known = {self.code.word(index) for index in range(len(self.code)) if self.code.word(index).startswith("#")}
-        name = f"#{name}"
-        while name.casefold() in known:
-            name += "_"
-        return name
 
     def _declare(self, first: int, last: int) -> None:
         cursor = self.code.find(first, frozenset({"for"}), last)
@@ -460,7 +452,7 @@ class TransactReader:
             name = self.code.tokens[begin].text
             after = begin + 1 + (self.code.word(begin + 1) == "as")
             if self.code.word(after) == "table":
-                table = self.tables[name[1:].casefold()] = self._as_temporary_table(name[1:])
+                table = self.tables[name[1:].casefold()] = f"[#{name}]"
                 self.steps.append(RoutineStep(f"CREATE TABLE {table} {self.code.between(after + 1, end)}"))
                 continue
             self.variables.declare(name)

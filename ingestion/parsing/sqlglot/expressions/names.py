@@ -223,9 +223,9 @@ class Names:
             if type(part) is exp.Identifier:
                 parts.append(self._temporary(part, self.relation(part)))
                 written.append(self._temporary(part, text))
-            elif type(part) is exp.Parameter:  # a table variable: a temporary table, as it is in routines
-                parts.append("#" + fold(text, quoted=False, dialect=self.dialect))
-                written.append("#" + text)
+            elif type(part) is exp.Parameter:  # a table variable: a temporary table, which is none of that name
+                parts.append("#@" + fold(text, quoted=False, dialect=self.dialect))
+                written.append("#@" + text)
             else:
                 parts.append(text)
                 written.append(text)
@@ -313,7 +313,7 @@ def _path(node: exp.Expr) -> str | None:
         this = this.this
     if type(this) is exp.Var and this.name.startswith("@"):
         return str(this.name)
-    if type(this) is not exp.Identifier or not this.args.get("quoted"):
+    if type(this) is not exp.Identifier or not this.args.get("quoted") or this.args.get("temporary"):
         return None
     text: str = this.name
     db = args.get("db")

@@ -91,14 +91,14 @@ def test_plpgsql_is_looked_through() -> None:
 def test_t_sql_needs_no_semicolons() -> None:
     steps = steps_of(TSQL, "tsql")
     assert texts(steps) == [
-        "CREATE TABLE #rows (id int, v int)",
-        "INSERT INTO #rows (id, v) SELECT id, v FROM src WHERE d = @day",
-        "INSERT INTO tgt SELECT id, CASE WHEN v = 1 THEN 2 ELSE 3 END FROM #rows UNION ALL SELECT a, b FROM more",
+        "CREATE TABLE [#@rows] (id int, v int)",
+        "INSERT INTO [#@rows] (id, v) SELECT id, v FROM src WHERE d = @day",
+        "INSERT INTO tgt SELECT id, CASE WHEN v = 1 THEN 2 ELSE 3 END FROM [#@rows] UNION ALL SELECT a, b FROM more",
         "UPDATE t SET x = s.y FROM t JOIN s ON s.id = t.id",
         "MERGE INTO m USING (SELECT * FROM u) s ON m.id = s.id WHEN MATCHED THEN UPDATE SET m.v = s.v"
         " WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.id, s.v)",
         "WITH q AS (SELECT a FROM w) INSERT INTO r SELECT a FROM q",
-        "SELECT id INTO #tmp FROM #rows",
+        "SELECT id INTO #tmp FROM [#@rows]",
         "INSERT INTO errs (m) SELECT message FROM failed",
     ]
     assert calls(steps) == [("dbo", "nested")]
@@ -361,10 +361,10 @@ def test_what_a_variable_is_compared_with_or_passed_to_does_not_fill_it(kept: st
 def test_a_table_variable_is_no_temporary_table_of_its_name() -> None:
     body = "DECLARE @t TABLE (a int) INSERT @t SELECT a FROM s INSERT #t SELECT b FROM u INSERT o SELECT a FROM @t"
     assert [step.text for step in block_steps(f"BEGIN {body} END", "tsql")] == [
-        "CREATE TABLE #t_ (a int)",
-        "INSERT #t_ SELECT a FROM s",
+        "CREATE TABLE [#@t] (a int)",
+        "INSERT [#@t] SELECT a FROM s",
         "INSERT #t SELECT b FROM u",
-        "INSERT o SELECT a FROM #t_",
+        "INSERT o SELECT a FROM [#@t]",
     ]
 
 
