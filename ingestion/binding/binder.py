@@ -38,6 +38,7 @@ from ingestion.model.lineage import (
     TableName,
     WriteMode,
 )
+from ingestion.model.namespaces import RelationKey
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -575,16 +576,31 @@ class _Binder:
 # would lead every later reader to the wrong table.
 
 
+@dataclass(frozen=True, slots=True)
+class _LastNames:
+    """By a relation's number, the name that it is left with, and the name of the one that it took the place of.
+
+    `spelled` has the parts of names that the text writes otherwise than they are stored.
+    """
+
+    moved: Mapping[int, TableName]
+    replaced: Mapping[int, TableName]
+    spelled: Mapping[str, str]
+
+
 def under_last_tables(log: BoundLog, spelled: Mapping[str, str] | None = None) -> tuple[StatementLineage, ...]:
     """The lineage of each statement, with what was moved under the name where the log leaves it.
 
     After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t. What
     a session leaves out of names stands before them, as `spelled` has it: after `USE SCHEMA prod.core` t is
     prod.core.t.
+
+    A temporary table that is made anew is another one, `t (2)`: by one name, what is made of the second would be of
+    all that the first was made of.
     """
-    moved = _last_names(log)
-    statements = _without_unread_columns(log)
-    return tuple(_rename(statement, moved, log.relations, spelled or {}) for statement in statements)
+    numbered, replaced = _numbered_names(log)
+    names = _LastNames(_last_names(log) | numbered, replaced, spelled or {})
+    return tuple(_rename(statement, names, log.relations) for statement in _without_unread_columns(log))
 
 
 def _without_unread_columns(log: BoundLog) -> Sequence[BoundStatement]:
@@ -637,6 +653,28 @@ def _last_names(log: BoundLog) -> dict[int, TableName]:
     return found
 
 
+def _numbered_names(log: BoundLog) -> tuple[dict[int, TableName], dict[int, TableName]]:
+    """The names of temporary tables that were made under the name of one before them, by the relation's number.
+
+    And the names of those that stood there until then: `CREATE OR REPLACE TEMP TABLE t AS SELECT a FROM t` reads it.
+    """
+    made: dict[RelationKey, list[Relation]] = {}
+    found: dict[int, TableName] = {}
+    replaced: dict[int, TableName] = {}
+    for relation in log.relations:
+        if not relation.temporary or relation.creator is None:
+            continue
+        before = made.setdefault(relation.born, [])
+        before.append(relation)
+        if len(before) > 1:
+            name, last = relation.mention[0], before[-2]
+            parts = (*name.parts[:-1], f"{name.table} ({len(before)})")
+            found[relation.number] = TableName(parts, f"{name} ({len(before)})", name.kind)
+            stood = last.dropped == relation.created
+            replaced[relation.number] = found.get(last.number, last.mention[0]) if stood else name
+    return found, replaced
+
+
 def _beside(old: TableName, new: TableName) -> TableName:
     """A new name without a schema stays in the old one's."""
     if len(new.parts) > 1 or len(old.parts) == 1:
@@ -645,33 +683,33 @@ def _beside(old: TableName, new: TableName) -> TableName:
     return TableName((*old.parts[:-1], new.table), f"{schema}.{new}", new.kind)
 
 
-def _rename(
-    statement: BoundStatement, moved: Mapping[int, TableName], relations: Sequence[Relation], spelled: Mapping[str, str]
-) -> StatementLineage:
-    names = {}
+def _rename(statement: BoundStatement, names_of: _LastNames, relations: Sequence[Relation]) -> StatementLineage:
+    names, read = {}, {}
     for name, number in statement.meaning.items():
         relation = relations[number]
-        key = relation.key if number in moved else relation.born
-        last = with_session_names(moved.get(number, name), key, spelled)
-        if number in moved or last is not name:
-            names[name] = last
+        key = relation.key if number in names_of.moved else relation.born
+        last = with_session_names(names_of.moved.get(number, name), key, names_of.spelled)
+        if number in names_of.moved or last is not name:
+            names[name] = read[name] = last
+        if number in names_of.replaced and relation.created == statement.occurrence.order:
+            read[name] = names_of.replaced[number]
     if not names:
         return statement.lineage
     lineage = statement.lineage
     return replace(
         lineage,
-        flows=tuple(_flow(flow, names) for flow in lineage.flows),
-        unused=tuple(_column(column, names) for column in lineage.unused),
+        flows=tuple(_flow(flow, names, read) for flow in lineage.flows),
+        unused=tuple(_column(column, read) for column in lineage.unused),
     )
 
 
-def _flow(flow: Flow, names: _Names) -> Flow:
+def _flow(flow: Flow, names: _Names, read: _Names) -> Flow:
     target = flow.target
     return Flow(
         replace(target, name=names.get(target.name, target.name)) if target is not None else None,
-        tuple(_output(output, names) for output in flow.outputs),
-        tuple(_reference(reference, names) for reference in flow.indirect),
-        tuple(names.get(source, source) for source in flow.sources),
+        tuple(_output(output, read) for output in flow.outputs),
+        tuple(_reference(reference, read) for reference in flow.indirect),
+        tuple(read.get(source, source) for source in flow.sources),
     )
 
 

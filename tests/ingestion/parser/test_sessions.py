@@ -226,3 +226,73 @@ def test_a_file_is_one_text_of_a_graph(tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("USE shop; CREATE TABLE x AS SELECT a FROM t")
     (tmp_path / "b.sql").write_text("CREATE TABLE y AS SELECT a FROM t")
     assert sorted(lineage_graph(tmp_path, "mysql").tables) == ["shop.t", "shop.x", "t", "y"]
+
+
+@pytest.mark.parametrize("tier_behind", ["", " OPTION (LABEL = x)"])
+def test_a_table_variable_of_a_script_is_no_temporary_table_of_its_name(tier_behind: str) -> None:
+    script = (
+        "DECLARE @t TABLE (a int); SELECT a INTO #t FROM u; INSERT @t SELECT a FROM s;"
+        f" INSERT x (a) SELECT a FROM @t{tier_behind}; INSERT y (a) SELECT a FROM #t{tier_behind};"
+        " UPDATE w SET a = q.a FROM @t q JOIN w ON w.k = q.k; DELETE z OUTPUT deleted.a INTO @t"
+    )
+    found = edges(LineageParser(script, "tsql"))
+    assert {"s.a -> #@t.a", "u.a -> #t.a", "#@t.a -> x.a", "#t.a -> y.a", "#@t.a -> w.a", "z.a -> #@t.a"} <= set(found)
+    assert not {"s.a -> #t.a", "z.a -> #t.a", "u.a -> #@t.a", "#t.a -> x.a", "#@t.a -> y.a"} & set(found)
+
+
+MADE_ANEW = [
+    ("tsql", "SELECT a INTO #t FROM s", "DROP TABLE #t; SELECT b AS a INTO #t FROM u", "#t"),
+    (
+        "tsql",
+        "CREATE TABLE #t (a int); INSERT #t SELECT a FROM s",
+        "DROP TABLE IF EXISTS #t; CREATE TABLE #t (a int); INSERT #t SELECT b FROM u",
+        "#t",
+    ),
+    (
+        "postgres",
+        "CREATE TEMP TABLE t AS SELECT a FROM s",
+        "DROP TABLE t; CREATE TEMP TABLE t AS SELECT b AS a FROM u",
+        "t",
+    ),
+    (
+        "bigquery",
+        "CREATE TEMP TABLE t AS SELECT a FROM s",
+        "CREATE OR REPLACE TEMP TABLE t AS SELECT b AS a FROM u",
+        "t",
+    ),
+    ("spark", "CREATE TEMP VIEW t AS SELECT a FROM s", "CREATE OR REPLACE TEMP VIEW t AS SELECT b AS a FROM u", "t"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "first", "again", "name"), MADE_ANEW)
+def test_what_is_made_of_a_temporary_table_is_of_the_last_that_had_its_name(
+    dialect: str, first: str, again: str, name: str
+) -> None:
+    parser = LineageParser(
+        f"{first}; INSERT INTO x (a) SELECT a FROM {name}; {again}; INSERT INTO y (a) SELECT a FROM {name}", dialect
+    )
+    assert edges(parser) == [
+        f"s.a -> {name}.a",
+        f"{name}.a -> x.a",
+        f"u.b -> {name} (2).a",
+        f"{name} (2).a -> y.a",
+    ]
+    assert [str(table) for table in parser.source_tables] == ["s", "u"]
+
+
+def test_a_temporary_table_that_is_made_of_itself_has_what_it_had_before() -> None:
+    parser = LineageParser(
+        "CREATE TEMP VIEW t AS SELECT a FROM s; CREATE OR REPLACE TEMP VIEW t AS SELECT t.a, u.b FROM t JOIN u;"
+        " INSERT INTO x (a, b) SELECT * FROM t",
+        "spark",
+    )
+    assert edges(parser) == ["s.a -> t.a", "t.a -> t (2).a", "u.b -> t (2).b", "t (2).a -> x.a", "t (2).b -> x.b"]
+
+
+def test_a_temporary_table_made_of_the_table_whose_name_it_takes_reads_that_one() -> None:
+    parser = LineageParser(
+        "CREATE TEMP TABLE t AS SELECT a FROM s; DROP TABLE t; CREATE TEMP TABLE t AS SELECT a FROM web.t;"
+        " INSERT INTO x (a) SELECT a FROM t",
+        "postgres",
+    )
+    assert edges(parser) == ["s.a -> t.a", "web.t.a -> t (2).a", "t (2).a -> x.a"]
