@@ -151,6 +151,10 @@ def test_a_static_method_of_a_type_aggregates() -> None:
         ("d.lib.Span::Make(a, s.b)", {"s.a", "s.b"}),
         ("sys.hierarchyid::GetRoot()", set()),
         ("Span::Shortest", set()),
+        ("Span::[Null]", set()),
+        ("lib.Span::Null", set()),
+        ("d.[lib].Span::[Date].ToString()", set()),
+        ("IIF(s.a = lib.Span::[Null], s.b, lib.Span::[Half])", {"s.a", "s.b"}),
     ],
 )
 def test_a_type_of_a_schema_is_no_column(member: str, sources: set[str]) -> None:

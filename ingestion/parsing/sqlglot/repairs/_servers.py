@@ -520,8 +520,16 @@ def _numbered_names(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number, f"[{token.text}]")
 
 
+def _static_members(code: Code) -> Iterator[Edit]:
+    """T-SQL: d.type::[Null], a static property, as a method: where it is called like a type, d would be a column."""
+    for number in range(2, len(code)):
+        if code.stands(number - 2, ":", ":") and code.is_name(number) and code.word(number + 1) != "(":
+            yield code.edit(number, number, f"[{code.without_quotes(number)}]()")
+
+
 _TRANSACT = (
     _numbered_names,
+    _static_members,
     _xml_namespaces,
     _system_functions,
     _table_hints,

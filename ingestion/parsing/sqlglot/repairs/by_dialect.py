@@ -118,10 +118,10 @@ _SPARK_NEEDS = re.compile(
 )
 # CREATE TABLE t (…) AS NODE: sqlglot takes NODE for a table that t is made of. DELETE TOP (1) FROM t: TOP for a table.
 # NEXT VALUE FOR s: the sequence would be a column. OPENDATASOURCE(…).d.s.t: the function would be a server.
-# CONTAINSTABLE(d.t, a, 'x') would be a function of columns.
+# CONTAINSTABLE(d.t, a, 'x') would be a function of columns. d.type::[Null] would be a conversion of the column d.type.
 _TRANSACT_NEEDS = re.compile(
     r"\bas\s++(?:node|edge)\s*+;?\s*+\Z|\b(?:delete|update)\s++top\b|\bnext\s++value\s++for\b"
-    r"|\b(?:opendatasource|containstable|freetexttable|semantic\w+table)\s*+\(",
+    r"|\b(?:opendatasource|containstable|freetexttable|semantic\w+table)\s*+\(|::\s*+[\w\[\"]++(?!\s*+\()",
     re.IGNORECASE | re.DOTALL,
 )
 # CREATE SINK s FROM v WITH (…): sqlglot reads it, and makes nothing of it.

@@ -78,6 +78,7 @@ EXAMPLES = {
     "_rows_of_changes": "SELECT no FROM OLD TABLE (UPDATE s SET a = b WHERE no = 1)",
     "_rows_of_files": "INSERT INTO t (a) SELECT b FROM INMEMORY EXTERNAL s",
     "_rows_of_cursors": "UPDATE t SET a = b WHERE CURRENT OF c",
+    "_static_members": "INSERT INTO t (a) SELECT d.kind::[Null] FROM s",
     "_scripted_rows": "FROM (FROM s MAP p, q USING 'f.py' AS k, v) m INSERT OVERWRITE TABLE t SELECT m.k, m.v",
     "_searched_texts": "INSERT INTO t (k, a) SELECT x.[KEY], x.RANK FROM CONTAINSTABLE(d.s, (p, q), 'w') AS x",
     "_searched_vectors": "INSERT INTO o (no) SELECT b.no FROM "
