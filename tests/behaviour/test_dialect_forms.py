@@ -897,21 +897,21 @@ DEFINITIONS: list[Case] = [
         "DECLARE @n INT = 3; DECLARE @kept AS TABLE (no INT PRIMARY KEY, net INT, INDEX ix (net)); "
         "INSERT @kept SELECT id, pay FROM s WHERE pay > @n; INSERT INTO o (a) SELECT net FROM @kept",
         {},
-        "#kept.net>o.a s.id>#kept.no s.pay>#kept.net",
+        "#@kept.net>o.a s.id>#@kept.no s.pay>#@kept.net",
     ),
     (
         "tsql",
         "DECLARE @gone TABLE (no INT, twice AS no * 2) DELETE FROM s OUTPUT deleted.id INTO @gone (no) WHERE pay > 3 "
         "INSERT INTO o (a) SELECT g.twice FROM @gone g",
         {},
-        "#gone.no>#gone.twice #gone.twice>o.a s.id>#gone.no",
+        "#@gone.no>#@gone.twice #@gone.twice>o.a s.id>#@gone.no",
     ),
     (
         "tsql",
         "DECLARE @t TABLE (a INT); INSERT INTO @t SELECT x FROM s\nGO\nDECLARE @t TABLE (b INT); "
         "INSERT INTO @t SELECT y FROM u; INSERT INTO o (a) SELECT b FROM @t",
         {},
-        "#t.b>o.a s.x>#t.a u.y>#t.b",
+        "#@t (2).b>o.a s.x>#@t.a u.y>#@t (2).b",
     ),
     ("tsql", "CREATE TABLE s (no INT, INDEX ix NONCLUSTERED (no)); SELECT * INTO o FROM s", {}, "s.no>o.no"),
     ("cockroach", "CREATE TABLE s (no INT, FAMILY f (no)); CREATE TABLE o AS SELECT * FROM s", {}, "s.no>o.no"),
@@ -984,7 +984,7 @@ DEFINITIONS: list[Case] = [
         "INSERT @kept SELECT id, pay FROM s; INSERT INTO o (a, b) SELECT k.net, g.net "
         "FROM @kept k JOIN @given g ON g.no = k.no",
         {},
-        "#given.net>o.b #kept.net>o.a s.id>#kept.no s.pay>#kept.net",
+        "#@given.net>o.b #@kept.net>o.a s.id>#@kept.no s.pay>#@kept.net",
     ),
     ("oracle", "SELECT no INTO held FROM s", {}, "s.no>no"),
     ("db2", "SELECT no INTO held FROM OLD TABLE (UPDATE s SET a = b WHERE no = 1)", {}, "s.b>s.a s.no>no"),

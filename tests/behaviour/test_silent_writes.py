@@ -18,10 +18,11 @@ TOLD_ELSEWHERE = (Outcome.ROUTINE_DEFINITION, Outcome.ANONYMOUS_BLOCK, Outcome.D
 
 WITHOUT_LINEAGE = (
     "INSERT INTO BLACKHOLE()",
+    "CREATE TABLE t AS SELECT 1 AS a FROM dual",
     "CREATE TABLE o (a, b) FROM SOURCE",
     "CREATE TABLE IF NOT EXISTS d.o FROM SOURCE",
 )
-"""Begin statements whose rows go nowhere, or come from another system, which is all that there is to tell of them."""
+"""Begin statements whose rows go nowhere, come from another system, or of no table: there is no more to tell of them."""
 
 
 def test_each_write_of_the_tests_has_an_edge_or_says_why_not() -> None:
