@@ -40,12 +40,16 @@ _TRIGGER_VARIABLES = (
 )
 _AFTER_CONDITION = _BODY | keywords("execute compound")
 _BEGIN = frozenset({"begin"})
-_PSEUDO_TABLES = keywords("inserted deleted")
-_READS = keywords("from join ,")
+_PSEUDO_TABLES = ("inserted", "deleted")
+_READS = keywords("from join using")
+_NO_RELATION = keywords("select where by set values having into returning ; (")
 _NO_ALIAS = keywords(
-    "on where group order union except intersect inner left right full cross join having set when output values for"
-    " select insert update delete merge end begin if while return"
+    "on where group order union except intersect inner left right full cross natural join having set when output values"
+    " for select insert update delete merge end begin if while return returning limit offset fetch loop then using"
+    " window"
 )
+_TRANSITION_TABLES = ("new_table", "old_table")
+"""Db2's and Teradata's NEW_TABLE AS n, which the standard writes in two words."""
 _ALL_COLUMNS = re.compile(r"\b(new|old)\s*\.\s*\*", re.IGNORECASE)
 _VALUES_OF_ROW = re.compile(r"\bvalues\s*\(\s*((?:new|old)\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
 
@@ -68,11 +72,13 @@ class WrittenRows:
     """The rows of `table` for which a trigger or rule runs, `before` they are written: it may change them then.
 
     `condition` says which, of one row that is called NEW: `WHEN (NEW.a > OLD.a)` has both rows under that name.
+    `tables`: the names that REFERENCING NEW TABLE AS n gives all of them, under which the body reads them.
     """
 
     table: str
     condition: str = ""
     before: bool = False
+    tables: tuple[str, ...] = ()
 
     @property
     def relation(self) -> str:
@@ -107,10 +113,10 @@ def _read_trigger(code: Code, at: int) -> _Trigger | None:
         return None
     table = code.between(on, after)
     # Oracle's ON NESTED TABLE c OF v: its rows are no table's.
-    rows = () if code.words(on, 2) == ("nested", "table") else _row_names(code, after)
+    rows, tables = ((), ()) if code.words(on, 2) == ("nested", "table") else _row_names(code, after)
     # Oracle's compound trigger tells in its sections when they run.
     before = "before" in code.words(index, on - index) or code.word(index) == "for"
-    of = WrittenRows(table, before=before)
+    of = WrittenRows(table, before=before, tables=tables)
     for index in range(after, len(code.tokens)):
         word = code.word(index)
         if word == "when":
@@ -178,7 +184,8 @@ def _steps_of_trigger(trigger: _Trigger, dialect: Dialect) -> tuple[RoutineStep,
     if trigger.runs:
         return (RoutineStep(calls=trigger.runs),)
     if dialect.separator is Separator.GO:
-        return read_steps(_with_table(Code.of(trigger.body, dialect), trigger.of.table), dialect, Variables())
+        of = replace(trigger.of, tables=_PSEUDO_TABLES)
+        return read_steps(_with_table(Code.of(trigger.body, dialect), of), dialect, Variables())
     return _bind(trigger.body, dialect, trigger.of, trigger.rows)
 
 
@@ -200,20 +207,20 @@ def steps_of_call(
     return function_steps(text, dialect, of)
 
 
-def _row_names(code: Code, index: int) -> tuple[str, ...]:
-    """What REFERENCING calls the rows: NEW [ROW] [AS] n."""
-    names = list(TRIGGER_ROWS)
+def _row_names(code: Code, index: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What REFERENCING calls a row, NEW [ROW] [AS] n, and what it calls all of them, NEW TABLE [AS] n."""
+    names, tables = list(TRIGGER_ROWS), list[str]()
     while index < len(code.tokens) and code.word(index) not in _BODY | {"for", "when"}:
-        word = code.word(index)
-        if word in TRIGGER_ROWS:
+        if code.word(index) in (*TRIGGER_ROWS, *_TRANSITION_TABLES):
+            of_tables = code.word(index) in _TRANSITION_TABLES or code.word(index + 1) == "table"
             named = index + 1
             while code.word(named) in ("row", "table", "as"):
                 named += 1
             if code.tokens[named : named + 1] and code.tokens[named].kind in (WORD, NAME):
-                names.append(code.name(named))
+                (tables if of_tables else names).append(code.name(named))
                 index = named
         index += 1
-    return tuple(names)
+    return tuple(names), tuple(tables)
 
 
 def _variables(of: WrittenRows, rows: tuple[str, ...]) -> Variables:
@@ -229,6 +236,8 @@ def _bind(
     variables = _variables(of, rows)
     for parameter in parameters:
         variables.declare(parameter)
+    if of.tables:
+        body = _with_table(Code.of(body, dialect), of)
     return tuple(_with_whole_rows(step, dialect, of.relation) for step in read_steps(body, dialect, variables))
 
 
@@ -248,19 +257,32 @@ def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> Routine
     return RoutineStep(f"{step.text} FROM {row}")
 
 
-def _with_table(code: Code, table: str) -> str:
-    """T-SQL's inserted and deleted as the table itself."""
+def _with_table(code: Code, of: WrittenRows) -> str:
+    """T-SQL's inserted and deleted, and what REFERENCING calls them elsewhere, as the table itself."""
     texts: list[str] = []
     written = 0
+    names = {name.casefold() for name in of.tables}
     for index, token in enumerate(code.tokens):
-        if code.word(index) not in _PSEUDO_TABLES or code.word(index - 1) not in _READS or code.word(index + 1) == ".":
+        if code.name(index).casefold() not in names or not _is_read(code, index) or code.word(index + 1) in (".", "("):
             continue
         following = index + 1
         named = following < len(code.tokens) and code.tokens[following].kind in (WORD, NAME)
         aliased = named and code.word(following) not in _NO_ALIAS
-        texts += [code.text[written : token.start], table if aliased else f"{table} AS {token.text}"]
+        texts += [code.text[written : token.start], of.table if aliased else f"{of.table} AS {token.text}"]
         written = code.end_of(index)
     return "".join((*texts, code.text[written:]))
+
+
+def _is_read(code: Code, index: int) -> bool:
+    """Whether a relation is named at an index; behind a comma it may be a column as well: `SELECT a, n FROM t, n`."""
+    if code.word(index - 1) != ",":
+        return code.word(index - 1) in _READS
+    before = index - 1
+    while before >= 0:
+        if code.word(before) in _NO_RELATION or code.word(before) in ("from", "using"):
+            return code.word(before) in ("from", "using")
+        before = (code.opening(before) if code.word(before) == ")" else before) - 1
+    return False
 
 
 # A routine's body as steps. Control flow decides whether a statement runs, not what it reads: it is looked through.

@@ -309,3 +309,69 @@ def test_the_rows_of_a_nested_table_are_no_table_s() -> None:
         " FOR EACH ROW BEGIN INSERT INTO items (id) VALUES (:n.id); END;"
     )
     assert LineageParser(text, dialect="oracle").edges == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        (
+            "db2",
+            "CREATE TRIGGER t1 AFTER INSERT ON orders REFERENCING NEW TABLE AS n FOR EACH STATEMENT BEGIN ATOMIC"
+            " INSERT INTO changes (id, was) SELECT id, amount FROM n WHERE n.id > 0; END",
+        ),
+        (
+            "db2",
+            "CREATE TRIGGER t1 AFTER UPDATE ON orders REFERENCING NEW_TABLE AS n OLD_TABLE AS o FOR EACH STATEMENT"
+            " INSERT INTO changes (id, was) SELECT n.id, x.amount FROM n JOIN o x ON x.id = n.id",
+        ),
+        (
+            "teradata",
+            "CREATE TRIGGER t1 AFTER UPDATE ON orders REFERENCING NEW_TABLE AS n OLD_TABLE AS o FOR EACH STATEMENT"
+            " (INSERT INTO changes (id, was) SELECT n.id, o.amount FROM o, n WHERE n.id = o.id;)",
+        ),
+        (
+            "tsql",
+            "CREATE TRIGGER t1 ON orders AFTER INSERT AS MERGE INTO changes c USING inserted i ON i.id = c.id"
+            " WHEN NOT MATCHED THEN INSERT (id, was) VALUES (i.id, i.amount);",
+        ),
+    ],
+)
+def test_all_rows_that_are_written_are_the_table_s(dialect: str, text: str) -> None:
+    assert columns(text, dialect) == {("orders.id", "changes.id"), ("orders.amount", "changes.was")}
+
+
+TRANSITION_FUNCTION = """CREATE FUNCTION audit.on_rows() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+  INSERT INTO audit.changes (id, was, n) SELECT n.id, o.amount, u.n FROM web.u, n JOIN o USING (id);
+  FOR r IN SELECT id FROM n LOOP
+    INSERT INTO audit.seen (id) VALUES (r.id);
+  END LOOP;
+  INSERT INTO audit.others (id) SELECT id FROM shop.n;
+  RETURN NULL;
+END $$"""
+TRANSITION_TRIGGER = (
+    "CREATE TRIGGER c1 AFTER UPDATE ON shop.orders REFERENCING NEW TABLE AS n OLD TABLE AS o"
+    " FOR EACH STATEMENT EXECUTE FUNCTION audit.on_rows()"
+)
+
+
+@pytest.mark.parametrize(
+    "text", [f"{TRANSITION_FUNCTION};{TRANSITION_TRIGGER}", f"{TRANSITION_TRIGGER};{TRANSITION_FUNCTION}"]
+)
+def test_the_names_that_a_trigger_gives_all_rows_hold_in_its_function(text: str) -> None:
+    assert columns(text, "postgres", "shop.orders") == {
+        ("shop.orders.id", "audit.changes.id"),
+        ("shop.orders.amount", "audit.changes.was"),
+        ("web.u.n", "audit.changes.n"),
+        ("shop.orders.id", "audit.seen.id"),
+        ("shop.n.id", "audit.others.id"),
+    }
+
+
+def test_a_column_called_like_the_rows_of_a_trigger_is_no_relation() -> None:
+    text = (
+        "CREATE TRIGGER t1 AFTER INSERT ON orders REFERENCING NEW TABLE AS n FOR EACH STATEMENT"
+        " INSERT INTO changes (id, was) SELECT c.id, n FROM (SELECT id, n FROM counts) c WHERE c.id IN (1, n)"
+    )
+    assert columns(text, "db2") == {("counts.id", "changes.id"), ("counts.n", "changes.was")}
