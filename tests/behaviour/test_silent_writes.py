@@ -22,7 +22,7 @@ WITHOUT_LINEAGE = (
     "CREATE TABLE o (a, b) FROM SOURCE",
     "CREATE TABLE IF NOT EXISTS d.o FROM SOURCE",
 )
-"""Begin statements whose rows go nowhere, come from another system, or of no table: there is no more to tell of them."""
+"""Begin statements whose rows go nowhere, or come of another system or of no table: there is no more to tell."""
 
 
 def test_each_write_of_the_tests_has_an_edge_or_says_why_not() -> None:
