@@ -115,8 +115,7 @@ def _prediction(case: dict[str, object]) -> dict[str, object]:
     ]
     return {
         "id": case["id"],
-        "sources": [_label(name) for flow in flows for name in flow.sources]
-        + [_label(c.other) for c in made if c.other is not None],  # these suites count LIKE's table among them
+        "sources": [_label(name) for flow in flows for name in flow.sources],
         "targets": [_label(flow.target.name) for flow in flows if flow.target] + [_label(c.name) for c in made],
         "columns": edges,
         "error": None,

@@ -136,8 +136,9 @@ _WRITERS: dict[type[exp.Expr], tuple[StatementKind, _Writer]] = {
 def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, list[WriteForm]]:
     """CREATE TABLE a AS …, CREATE VIEW, and CREATE TABLE a LIKE b, CLONE b or PARTITION OF b.
 
-    LIKE takes the columns alone: no row of b comes to a, and none is missed there where b changes; only SAP HANA's LIKE
-    b WITH DATA brings rows along, as a clone does. Those of a partition come through the whole.
+    A clone brings rows along, as SAP HANA's LIKE b WITH DATA does. LIKE takes the columns alone: a comes from b, as
+    other tools tell it too, and no column of it. Of a temporary table, which is looked through, that would be told of
+    whatever is made of its rows: there it is nothing.
     """
     created = str(node.args.get("kind") or "").upper()
     if created in _ROUTINES:
@@ -152,9 +153,8 @@ def _create(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKind, li
     filling = node.find(exp.WithDataProperty)
     if node.args.get("clone") is not None or (filling is not None and not filling.args.get("no")):
         return StatementKind.CREATE_TABLE_LIKE, [WriteForm(target, star_from(other))]
-    if node.find(exp.PartitionedOfProperty) is not None:
-        return StatementKind.CREATE_TABLE_LIKE, [WriteForm(target, None, sources=(other,))]
-    return StatementKind.CREATE_TABLE_LIKE, []
+    shaped = [] if target.temporary else [WriteForm(target, None, sources=(other,))]
+    return StatementKind.CREATE_TABLE_LIKE, shaped
 
 
 def _kind_without_flow(node: exp.Expr) -> StatementKind:

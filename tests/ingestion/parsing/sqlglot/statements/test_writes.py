@@ -534,6 +534,12 @@ def test_the_target_says_how_it_is_written(
 )
 def test_create_table_like_takes_a_shape_and_no_data(dialect: str, text: str) -> None:
     lineage = analysed(text, dialect)
+    assert [(flow.outputs, [str(name) for name in flow.sources]) for flow in lineage.flows] == [((), ["s"])]
+    assert [(change.kind, str(change.other)) for change in lineage.changes] == [(StatementKind.CREATE_TABLE_LIKE, "s")]
+
+
+def test_of_a_temporary_table_its_shape_tells_no_source() -> None:
+    lineage = analysed("create temp table n (like s)")
     assert lineage.flows == ()
     assert [(change.kind, str(change.other)) for change in lineage.changes] == [(StatementKind.CREATE_TABLE_LIKE, "s")]
 
