@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 
 from sqlalchemy import Connection
 
@@ -43,16 +42,12 @@ StoredWay = Way[ColumnNode, StoredEdge]
 class Origins:
     """What a column comes from: `entities`, the nearest first, and the `columns` met; `cut`: there is more.
 
-    And what has been read on the way: `views`, what is said of the edges between the entities, not where there is more;
-    `around`, all that is said of what an entity is made of, not where a filter of witnesses left something out; and
-    `by_column`, entities of which columns are known to be made of another's.
+    `views` are what is said of the edges between the entities, which has been read; not where there is more.
     """
 
     entities: Sequence[str]
     columns: Collection[ColumnNode]
     views: Mapping[Edge, Sequence[ContributionView]]
-    around: Mapping[str, Sequence[ContributionView]]
-    by_column: Collection[str]
     cut: bool
 
     def paths(self) -> dict[str, set[str]]:
@@ -94,10 +89,8 @@ class CatalogGraph:
         tables are known to be joined with the column's own are among them.
         """
         inside = {start[0]: None}
-        by_column: set[str] = set()
         walk = Walk((start,), self._column_hops)
-        for hops in walk.levels():
-            by_column.update(hop.start[0] for hop in hops if hop.start[0] != hop.end[0])
+        for _ in walk.levels():
             inside.update((entity, None) for entity, _ in walk.frontier)
             if len(inside) >= limit:
                 break
@@ -105,9 +98,7 @@ class CatalogGraph:
         found = list(dict.fromkeys((*inside, *joined)))
         met = set(found[:limit])
         between = {edge: views for edge, views in self._reader.views.items() if met.issuperset(edge)}
-        around = self._reader.around(met)
-        cut = bool(walk.frontier) or len(found) > limit
-        return Origins(found[:limit], walk.arrivals.keys(), between, around, by_column, cut)
+        return Origins(found[:limit], walk.arrivals.keys(), between, bool(walk.frontier) or len(found) > limit)
 
     def _column_hops(self, nodes: Sequence[ColumnNode]) -> Iterator[StoredHop]:
         return (hop for hop in self.upstream.hops(nodes) if hop.edge.column is not None)
@@ -126,8 +117,6 @@ class _EdgeReader:
     judged: bool
     with_statements: bool
     views: dict[Edge, list[ContributionView]] = field(default_factory=dict)
-    made: dict[str, list[ContributionView]] = field(default_factory=dict)
-    """What is said of what each table is made of that was read upstream."""
 
     def read(self, tables: list[str], *, upstream: bool) -> dict[str, _StoredEdges]:
         """The edges of some tables on one side of them, by table."""
@@ -137,21 +126,12 @@ class _EdgeReader:
         # upstream of tables is all that is said of them
         found = with_unseen(self.connection, found, self.moment, whole=upstream)
         if self.judged:
-            around = chain.from_iterable(found.values()) if upstream else None
-            found = with_verdicts(self.connection, found, self.moment, around)
+            found = with_verdicts(self.connection, found, self.moment, whole=upstream)
         self.views.update(found)
         edges = {table: _StoredEdges(upstream=upstream) for table in tables}
         for (source, target), views in found.items():
             edges[target if upstream else source].add(views)
-        if upstream:
-            self.made.update((table, edges[table].views) for table in tables)
         return edges
-
-    def around(self, tables: Collection[str]) -> dict[str, Sequence[ContributionView]]:
-        """All that is said of what each of some tables is made of, where it was read."""
-        if self.moment.witnesses is not None:
-            return {}
-        return {table: views for table in tables if (views := self.made.get(table)) is not None}
 
 
 def is_unseen(edge: StoredEdge) -> bool:
@@ -168,17 +148,17 @@ def unseen_on(way: StoredWay) -> Unseen | None:
 class _StoredEdges:
     """The edges of a table on one side of it, made when a walk meets them: it goes by most of those of a wide table."""
 
-    __slots__ = ("_index", "_met", "_upstream", "views")
+    __slots__ = ("_index", "_met", "_upstream", "_views")
 
     def __init__(self, *, upstream: bool) -> None:
         self._upstream = upstream
-        self.views: list[ContributionView] = []
+        self._views: list[ContributionView] = []
         self._met: dict[str, list[StoredEdge]] = {}
         self._index: _EdgesByColumn | None = None
 
     def add(self, views: Sequence[ContributionView]) -> None:
         """Takes in what is said of an edge of the table."""
-        self.views += views
+        self._views += views
 
     @property
     def edges(self) -> list[StoredEdge]:
@@ -192,7 +172,7 @@ class _StoredEdges:
         met = self._met.get(path)
         if met is None:
             if self._index is None and len(self._met) < _FEW_COLUMNS:
-                met = [edge for view in self.views for edge in self._edges_about(view, path)]
+                met = [edge for view in self._views for edge in self._edges_about(view, path)]
             else:
                 met = self._by_column().meeting(path)
             self._met[path] = met
@@ -200,7 +180,7 @@ class _StoredEdges:
 
     def _by_column(self) -> _EdgesByColumn:
         if self._index is None:
-            self._index = _EdgesByColumn(self.views, upstream=self._upstream)
+            self._index = _EdgesByColumn(self._views, upstream=self._upstream)
         return self._index
 
     def _edges_about(self, view: ContributionView, path: str) -> Iterator[StoredEdge]:

@@ -102,10 +102,10 @@ def explore(
     rows = {row.id: row for row in roots}
     rows |= any_rows_of(connection, inside - rows.keys())
     edges = _edges(connection, rows, window.moment, origins)
-    neighbours = _hidden_neighbours(connection, inside, window.moment, {} if origins is None else origins.around)
+    neighbours = _hidden_neighbours(connection, inside, window.moment)
     usage = uses(connection, sorted(inside))
     tests = tests_of(connection, sorted(inside), window.moment.as_of)
-    levels = _levels(connection, window.moment, inside, set() if origins is None else origins.by_column)
+    levels = levels_of(connection, window.moment.as_of, inside)
     past = entities_at(connection, sorted(inside), window.moment.as_of)
     shown = None if origins is None else origins.paths()
     nodes = []
@@ -206,15 +206,7 @@ def _contributions_within(
         seen = defaultdict(list)
         for one in reads.with_statements(connection, about):
             seen[one.edge].append(one)
-    return with_verdicts(connection, seen, moment, None if origins is None else _around(origins, seen))
-
-
-def _around(origins: Origins, edges: Edges) -> list[ContributionView] | None:
-    """All that is said of the targets of some edges, where the walk to a column's origins has read it."""
-    targets = {target for _, target in edges}
-    if targets <= origins.around.keys():
-        return [view for target in targets for view in origins.around[target]]
-    return None
+    return with_verdicts(connection, seen, moment)
 
 
 def _about(view: ContributionView, paths: Mapping[str, Collection[str]]) -> ContributionView | None:
@@ -225,32 +217,18 @@ def _about(view: ContributionView, paths: Mapping[str, Collection[str]]) -> Cont
     return view._replace(content=with_columns(view.content, kept)) if kept else None
 
 
-def _hidden_neighbours(
-    connection: Connection, inside: set[str], moment: Moment, around: Mapping[str, Sequence[ContributionView]]
-) -> dict[str, dict[str, int]]:
-    """How many neighbours on each side each entity has that are not `inside`; `around`: what some are made of."""
-    sources = inside - around.keys()
-    above = reads.count_neighbours(connection, sources, upstream=True, moment=moment, within=inside)
-    above |= {one: len({view.from_id for view in around[one]} - inside) for one in inside & around.keys()}
-    below = reads.count_neighbours(connection, inside, upstream=False, moment=moment)
-    return {one: {"upstream": above.get(one, 0), "downstream": below.get(one, 0)} for one in inside}
-
-
-def _levels(
-    connection: Connection, moment: Moment, inside: set[str], by_column: Collection[str]
-) -> dict[str, CoverageLevel]:
-    """What is known of what each entity is made of; `by_column`: those of which columns are, which are not asked for.
-
-    What is known in a window is known at any age.
-    """
-    asked = levels_of(connection, moment.as_of, inside.difference(by_column))
-    return asked | dict.fromkeys(by_column, CoverageLevel.COLUMNS)
+def _hidden_neighbours(connection: Connection, inside: set[str], moment: Moment) -> dict[str, dict[str, int]]:
+    counts = {identifier: {"upstream": 0, "downstream": 0} for identifier in inside}
+    for side, upstream in (("upstream", True), ("downstream", False)):
+        outside = reads.count_neighbours(connection, inside, upstream=upstream, moment=moment)
+        for identifier, number in outside.items():
+            counts[identifier][side] = number
+    return counts
 
 
 def _card(row: EntityRow, past: PastEntity | None, as_of: int | None, shown: Collection[str] | None = None) -> Json:
     """An entity as it is drawn, with those of its columns that are `shown`, by their paths (None: all)."""
-    plain = None if shown is None or past is not None else _plain_parts(row, shown)
-    document = loads(row.document) if plain is None else plain[0]
+    document = loads(row.document)
     if past is not None:
         document = {key: value for key, value in document.items() if key not in _CHANGING} | past.attributes
     card: Json = {"id": row.id, "type": row.type, "name": document["name"], "fullyQualifiedName": row.fqn}
@@ -273,7 +251,7 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None, shown: Col
     if past is None and as_of is not None:
         card["assumed"] = True
     if past is None or row.type not in columns_of.WITH_COLUMNS:
-        listed = columns_of.walk(columns_of.of_entity(row.type, document)) if plain is None else plain[1]
+        listed = columns_of.walk(columns_of.of_entity(row.type, document))
         card["columns"] = _columns(row.fqn, (one for one in listed if shown is None or one[0] in shown))
     else:
         card["columns"] = [
@@ -282,11 +260,6 @@ def _card(row: EntityRow, past: PastEntity | None, as_of: int | None, shown: Col
             if shown is None or column["path"] in shown
         ]
     return card
-
-
-def _plain_parts(row: EntityRow, shown: Collection[str]) -> tuple[Json, Iterable[tuple[str, int, Json]]] | None:
-    """The document of a table and those of its columns that are `shown`, where these need not all be taken apart."""
-    return columns_of.some_columns(row.document, row.fqn, shown) if row.type == "table" else None
 
 
 def _tags(document: Json) -> Json:

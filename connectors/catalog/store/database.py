@@ -54,8 +54,6 @@ BUSY_SECONDS = 60
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False, check_circular=False
 )
-read_value = json.JSONDecoder().raw_decode
-"""The JSON value at a place in a text, and where it ends. Raises ValueError where there is none."""
 _CHECKPOINT_PAGES = 8_192
 """Of the write-ahead log, 32 MiB: the fewer checkpoints, the fewer times is a page written that many calls change."""
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring as quoted
-from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from connectors.catalog.contract.errors import ApiError
-from connectors.catalog.store.database import dumps, loads, read_value
+from connectors.catalog.store.database import dumps
 from connectors.catalog.store.rows import IDS, bind_ids, thousands_of
 from connectors.catalog.store.schema import column_events
 from ingestion.model import fqn
@@ -61,9 +60,6 @@ WITH_COLUMNS = ("table", "container", "topic", "dashboardDataModel")
 _ITSELF = ("chart", "metric")
 _COLUMNS_FIRST, _OTHER_COLUMNS = '{"columns":[', '"dataModel":'
 _HAS_PARTS_OR_QUOTES = re.compile(r'[."]')
-_COLUMNS_END, _LIST, _FREE, _NAME, _OBJECT = '}],"', "[", '"extension":', '"name":', "{"
-_FEW = 4
-"""Columns that are looked for one by one."""
 _HELD_IN: Mapping[str, str] = {"dataModel": "columns", "messageSchema": "schemaFields"}
 """What holds the columns of an entity that does not have them itself, and under which key there."""
 
@@ -254,33 +250,6 @@ def names_column(document: str, table: str, path: str) -> bool:
     column = f'"fullyQualifiedName":{quoted(f"{table}.{path}")},"name":{quoted(path)}'
     at = document.find(column)
     return at >= 0 and document.find(_OTHER_COLUMNS, 0, at) < 0
-
-
-def some_columns(document: str, table: str, paths: Collection[str]) -> tuple[Json, list[tuple[str, int, Json]]] | None:
-    """A table's document without its columns, and those of its columns that are at `paths`, as `walk` gives them; None
-    where that is not plain.
-
-    It is where no column has a list or free attributes in it: then each key in the text is one of a column itself.
-    """
-    start, end = len(_COLUMNS_FIRST), document.find(_COLUMNS_END)
-    is_plain = end > 0 and document.startswith(_COLUMNS_FIRST) and len(paths) <= _FEW
-    if not is_plain or document.find(_LIST, start, end) >= 0 or document.find(_FREE, start, end) >= 0:
-        return None
-    found = []
-    try:
-        rest: Json = loads(f'{{"{document[end + len(_COLUMNS_END) :]}')
-        for path in paths:
-            key = f'"fullyQualifiedName":{quoted(f"{table}.{path}")},"name":{quoted(path)}'
-            at = document.find(key, start, end)
-            if at < 0 or _HAS_PARTS_OR_QUOTES.search(path) or document.find(key, at + 1, end) >= 0:
-                return None
-            column: Json = read_value(document, document.rfind(_OBJECT, 0, at))[0]
-            if column.get("name") != path:
-                return None
-            found.append((path, document.count(_NAME, start, at) + 1, column))
-    except ValueError:  # a text within has a bracket
-        return None
-    return rest, sorted(found, key=itemgetter(1))
 
 
 # What happened to columns after lineage named them: renamed ones are read under their new name, dropped ones not.

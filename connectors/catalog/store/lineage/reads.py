@@ -408,22 +408,14 @@ def _is_hub(moment: Moment, *, upstream: bool) -> Select[Any]:
 
 
 def count_neighbours(
-    connection: Connection,
-    entities: Iterable[str],
-    *,
-    upstream: bool,
-    moment: Moment = NOW,
-    within: Collection[str] | None = None,
+    connection: Connection, entities: Iterable[str], *, upstream: bool, moment: Moment = NOW
 ) -> dict[str, int]:
-    """Of how many others each of `entities` is made (upstream), or how many are made of it: those that are not `within`
-    (None: not among `entities`).
-    """
-    asked = sorted(set(entities))
-    inside = asked if within is None else sorted(within)
+    """Of how many others each of `entities` is made (upstream), or how many are made of it: those outside."""
+    inside = sorted(set(entities))
     # of the past it is not kept how many read an entity
-    many = {} if upstream or moment.as_of is not None else readers_of_hubs(connection, asked)
+    many = {} if upstream or moment.as_of is not None else readers_of_hubs(connection, inside)
     found: dict[str, int] = {}
-    for some in thousands_of([one for one in asked if one not in many]):
+    for some in thousands_of([one for one in inside if one not in many]):
         rows = connection.execute(_counts(moment, upstream=upstream), bind_ids(some) | bind_ids(inside, _INSIDE)).all()
         found.update((row[0], row[1]) for row in rows)
     for hub, readers in many.items():

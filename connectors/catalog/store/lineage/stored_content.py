@@ -6,13 +6,13 @@ documents is most of what an answer would take.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
-from connectors.catalog.store.database import loads, read_value
+from connectors.catalog.store.database import loads
 from ingestion.model.lineage import Json
 
 _TEXT_AT_END = re.compile(r'"text":"([0-9a-f]+)"\}\Z')
@@ -20,18 +20,22 @@ _TEXT, _LONGEST_TEXT = '"text":"', 100
 _COLUMNS, _COLUMN = '{"columns":[', '{"columns":[{'
 _PIPELINE, _HOPS = '"pipeline":', '"temp":'
 """What comes after the columns and may have objects in it: temporary tables on the way have a `from` of their own."""
+_PLAIN_END = re.compile(
+    r'\}\](?=,"(?:columnsAt|confidence|parser)":)(?:,"columnsAt":\d+)?(?:,"confidence":[\d.e-]+)?'
+    r'(?:,"parser":"[^"\\]*")?(?:,"text":"[0-9a-f]+")?\}\Z'
+)
+"""The columns' end in nearly every document: what statements say has nothing after it that is long, or has objects."""
+_LONGEST_END = 250
 _AFTER_COLUMNS, _OBJECT = '}],"', '{"'
-_PLAIN_ENDS = tuple(f'}}],"{key}":' for key in ("columnsAt", "confidence", "parser"))
-"""The columns' end in nearly every document: what statements say has no more objects after it, or only in its pipeline.
-"""
 _FEW = 8
 """Columns that are looked for one by one."""
+_read_value = json.JSONDecoder().raw_decode
 
 
 class StoredContent(Mapping[str, Any]):
     """A document as a mapping: with the text of its statement as `sql`, out of `texts`, or its digest as `text`."""
 
-    __slots__ = ("_about", "_document", "_end", "_entries", "_rest", "_texts", "_whole")
+    __slots__ = ("_document", "_end", "_entries", "_rest", "_texts", "_whole")
 
     def __init__(self, document: str, texts: Mapping[str, str] | None = None) -> None:
         self._document = document
@@ -39,7 +43,6 @@ class StoredContent(Mapping[str, Any]):
         self._whole: Json | None = None
         self._rest: Json | None = None
         self._entries: _Entries | None = None
-        self._about: dict[tuple[bool, tuple[str, ...]], list[Json]] = {}
         self._end: int | None = None
 
     def __getitem__(self, key: str) -> Any:
@@ -62,13 +65,6 @@ class StoredContent(Mapping[str, Any]):
 
     def columns_about(self, paths: Collection[str], *, upstream: bool) -> list[Json]:
         """The entries of some columns' part in others, or (upstream) of what they and all columns are made of."""
-        asked = upstream, tuple(paths)  # by the walk first, then for what is shown of it
-        found = self._about.get(asked)
-        if found is None:
-            found = self._about[asked] = self._columns_about(asked[1], upstream=upstream)
-        return found
-
-    def _columns_about(self, paths: tuple[str, ...], *, upstream: bool) -> list[Json]:
         found = None
         if self._whole is None and len(paths) <= _FEW and self._document.startswith(_COLUMNS):
             if self._entries is None:
@@ -87,17 +83,16 @@ class StoredContent(Mapping[str, Any]):
         """What is beside the columns, and maybe the columns."""
         if self._whole is not None:
             return self._whole
-        if self._columns_end() < 0 or self._rest is None:
-            return self._read()
+        if self._rest is None:
+            rest = _rest_of(self._document, self._columns_end())
+            self._rest = self._read() if rest is None else self._with_text(rest)
         return self._rest
 
     def _columns_end(self) -> int:
-        """Where the columns end, -1 where that is not seen at once; what comes after them is read then."""
+        """Where the columns end, -1 where that is not seen at once."""
         if self._end is None:
-            end = self._document.rfind(_AFTER_COLUMNS)
-            rest = _rest_of(self._document, end)
-            self._end = -1 if rest is None else end + 1
-            self._rest = None if rest is None else self._with_text(rest)
+            found = _PLAIN_END.search(self._document, max(0, len(self._document) - _LONGEST_END))
+            self._end = found.start() + 1 if found is not None else -1
         return self._end
 
     def _with_text(self, content: Json) -> Json:
@@ -157,26 +152,19 @@ class _Entries:
         self._end = end
         self._read: dict[str, dict[int, Json]] = {}
 
-    def about(self, paths: tuple[str, ...], *, upstream: bool) -> list[Json] | None:
+    def about(self, paths: Iterable[str], *, upstream: bool) -> list[Json] | None:
         """Those that may be about some columns, in order; None where that takes a look at the whole document."""
+        names = map(quoted, paths)
         found: dict[int, Json] = {}
-        for wanted in _texts_about(paths, upstream=upstream):
+        for wanted in (*(f'"to":{name}' for name in names), '"to":null') if upstream else names:
             some = self._read.get(wanted)
             if some is None:
                 some = _entries_with(wanted, self._document, self._end)
                 if some is None:
                     return None
                 self._read[wanted] = some
-            if some:
-                found = {**found, **some} if found else some
-        return [found[start] for start in sorted(found)] if len(found) > 1 else list(found.values())
-
-
-@lru_cache(maxsize=4096)  # a walk asks for one column in each of the documents that tell of its table
-def _texts_about(paths: tuple[str, ...], *, upstream: bool) -> tuple[str, ...]:
-    """What entries have in their text that may be about some columns."""
-    names = map(quoted, paths)
-    return (*(f'"to":{name}' for name in names), '"to":null') if upstream else tuple(names)
+            found |= some
+        return [found[start] for start in sorted(found)] if found else []
 
 
 def _entries_with(wanted: str, document: str, end: int) -> dict[int, Json] | None:
@@ -186,7 +174,7 @@ def _entries_with(wanted: str, document: str, end: int) -> dict[int, Json] | Non
     while at >= 0:
         start = document.rfind(_OBJECT, 0, at)
         try:
-            entry, after = read_value(document, start)
+            entry, after = _read_value(document, start)
         except ValueError:
             return None
         if at >= after or "from" not in entry:
@@ -197,13 +185,15 @@ def _entries_with(wanted: str, document: str, end: int) -> dict[int, Json] | Non
 
 
 def _rest_of(document: str, end: int) -> Json | None:
-    """What comes after the columns, if these end there; None where that takes a look at the whole document."""
-    if not document.startswith(_PLAIN_ENDS, end) or not document.startswith(_COLUMN):
+    """What comes after the columns, which end there if that is known; None where that takes a look at all of it."""
+    if end < 0:
+        end = document.rfind(_AFTER_COLUMNS) + 1
+        if not end or _HOPS in document:
+            return None
+    if not document.startswith(_COLUMN):
         return None
-    text = f"{{{document[end + 3 :]}"
     try:
-        rest: Json
-        rest, after = read_value(text, 0)
+        rest: Json = loads(f"{{{document[end + 2 :]}")
     except ValueError:
         return None
-    return rest if after == len(text) else None
+    return rest

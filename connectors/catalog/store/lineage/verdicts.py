@@ -47,14 +47,15 @@ def with_verdicts(
     connection: Connection,
     found: Mapping[tuple[str, str], Sequence[ContributionView]],
     moment: Moment,
-    around: Iterable[ContributionView] | None = None,
+    *,
+    whole: bool = False,
 ) -> dict[tuple[str, str], list[ContributionView]]:
     """What was `found` at a moment, with the verdicts on its edges; without those that the moment's filter refuses.
 
-    `around`: all that is said of the targets, where it was read: they need not be asked for again.
+    `whole`: nothing else is said of the targets, which need not be asked for again.
     """
-    if around is not None:
-        contested = _contested_ids({(view.to_id, view.kind, view.source) for view in around})
+    if whole:
+        contested = _contested_ids({(view.to_id, view.kind, view.source) for views in found.values() for view in views})
     else:
         contested = contested_targets(connection, {target for _, target in found}, moment)
     words = words_into(connection, contested, moment)

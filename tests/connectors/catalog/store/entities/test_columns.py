@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from connectors.catalog.store.database import dumps, loads
+from connectors.catalog.store.database import dumps
 from connectors.catalog.store.entities import columns
 
 
@@ -70,41 +66,3 @@ def test_a_column_is_found_in_the_text_of_a_stored_table_where_that_is_plain() -
     assert found == {"a", "b"}
     assert not columns.names_column(document, "other.t", "a")
     assert not columns.names_column(dumps({"charts": [], **stored}), "s.t", "a")
-
-
-NAMES = st.sampled_from(("a", "b", "name", "{", "{}", "}],", "[", 'd"e', "f.g", "s.t.a", "é"))
-COLUMNS = st.fixed_dictionaries(
-    {"name": NAMES},
-    optional={
-        "dataType": NAMES,
-        "description": NAMES,
-        "tags": st.just([{"tagFQN": "PII.a"}]),
-        "extension": st.fixed_dictionaries({"fullyQualifiedName": st.just("s.t.a"), "name": NAMES}),
-        "children": st.lists(st.fixed_dictionaries({"name": NAMES}), max_size=2),
-    },
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.lists(COLUMNS, max_size=4), st.lists(NAMES, unique=True, max_size=2), st.booleans())
-def test_some_columns_of_a_stored_table_are_what_the_whole_document_has(
-    given: list[dict[str, Any]], paths: list[str], typed: bool
-) -> None:
-    model = {"dataModel": {"columns": columns.answers("s.t", given)}} if typed else {}
-    document = dumps({"columns": columns.answers("s.t", given), **model, "fullyQualifiedName": "s.t", "name": "t"})
-    found = columns.some_columns(document, "s.t", paths)
-    whole = loads(document)
-    if found is not None:
-        assert found[1] == [one for one in columns.walk(whole["columns"]) if one[0] in paths]
-        assert found[0] == {key: value for key, value in whole.items() if key != "columns"}
-
-
-def test_a_plain_table_is_not_taken_apart() -> None:
-    given = columns.answers("s.t", [{"name": f"c{number}", "dataType": "INT"} for number in range(9)])
-    document = dumps({"columns": given, "name": "t"})
-    assert columns.some_columns(document, "s.t", ["c8", "c2"]) == (
-        {"name": "t"},
-        [("c2", 3, given[2]), ("c8", 9, given[8])],
-    )
-    assert columns.some_columns(document, "s.t", []) == ({"name": "t"}, [])
-    assert columns.some_columns(document, "s.t", ["c10"]) is None
