@@ -66,7 +66,8 @@ class _RelationNames:
 
     In `SELECT t.a, web.t.b FROM web.t` both mean web.t, and so does `x.web.t.c`; in `FROM web.t AS o` only `o.a` does.
     Of several relations of one name the first is meant. Loosely, also web.t is, by the name that its alias hides, and
-    what is called so in another case.
+    what is called so in another case. T-SQL's table variable `@t`, which is read as the temporary table `#@t`, has
+    columns `[@t].a`.
     """
 
     __slots__ = ("_aliased", "_count", "_hidden", "_in_any_case", "_plain")
@@ -98,6 +99,8 @@ class _RelationNames:
             self._aliased.setdefault((visible.alias,), (number, visible))
         if visible.parts:
             (self._hidden if visible.alias else self._plain).add(number, visible)
+        if visible.name.startswith("#@"):
+            self._aliased.setdefault((visible.name[1:],), (number, visible))
         self._in_any_case.setdefault(visible.name.lower(), []).append(visible)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ingestion.dialects import Dialect
-from ingestion.dialects.cursor import Code
+from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.keywords import BEGUN_TRANSACTIONS
 from ingestion.model.outcomes import Outcome
@@ -71,7 +71,6 @@ _FROM = frozenset({"from"})
 _AS_STRUCT = re.compile(r"\bselect\s+as\s+struct\s", re.IGNORECASE)
 _READS_QUERY = re.compile(r"\bselect\b", re.IGNORECASE)
 _ALL_COLUMNS = re.compile(r"(?:with\b[\s\S]*?\)\s*)?select\s+(?:[\w\"]+\s*\.\s*)?\*\s", re.IGNORECASE)
-_TABLE_VARIABLE = re.compile(r"@([\w@#$]+)")
 
 # A text that runs a text is followed so far; what nests deeper is made by a program, with names that only it knows.
 _DEEPEST_TEXT = 3
@@ -436,11 +435,21 @@ class TransactReader:
     def _statement(self, first: int, last: int) -> None:
         """A statement of the routine's, its variables as parameters."""
         text = with_parameters(self.code, first, last, self.variables)
-        self.steps.append(RoutineStep(_TABLE_VARIABLE.sub(self._table, text) if self.tables else text))
+        self.steps.append(RoutineStep(self._with_tables(text) if self.tables else text))
 
-    def _table(self, match: re.Match[str]) -> str:
-        """A table variable is a temporary table, of a name that no temporary table has."""
-        return self.tables.get(match[1].casefold(), match[0])
+    def _with_tables(self, text: str) -> str:
+        """A statement with temporary tables for table variables, of names that no temporary table has.
+
+        No string or comment names one, and what stands in brackets is what a column is told by.
+        """
+        code = Code.of(text, self.code.dialect)
+        return with_edits(text, list(self._table_edits(code)))
+
+    def _table_edits(self, code: Code) -> Iterator[Edit]:
+        for index in range(len(code)):
+            table = self.tables.get(code.word(index))
+            if table is not None:
+                yield code.edit(index, index, table)
 
     def _declare(self, first: int, last: int) -> None:
         cursor = self.code.find(first, frozenset({"for"}), last)
@@ -452,7 +461,7 @@ class TransactReader:
             name = self.code.tokens[begin].text
             after = begin + 1 + (self.code.word(begin + 1) == "as")
             if self.code.word(after) == "table":
-                table = self.tables[name[1:].casefold()] = f"[#{name}]"
+                table = self.tables[name.lower()] = f"[#{name}]"
                 self.steps.append(RoutineStep(f"CREATE TABLE {table} {self.code.between(after + 1, end)}"))
                 continue
             self.variables.declare(name)

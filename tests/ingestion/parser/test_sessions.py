@@ -240,6 +240,34 @@ def test_a_table_variable_of_a_script_is_no_temporary_table_of_its_name(tier_beh
     assert not {"s.a -> #t.a", "z.a -> #t.a", "u.a -> #@t.a", "#t.a -> x.a", "#@t.a -> y.a"} & set(found)
 
 
+@pytest.mark.parametrize("tier_behind", ["", " OPTION (LABEL = x)"])
+@pytest.mark.parametrize(
+    "around", ["{}", "CREATE PROCEDURE p AS {}", "CREATE TRIGGER r ON w AFTER INSERT AS BEGIN {} END"]
+)
+@pytest.mark.parametrize("variable", ["[@t]", "[@T]", '"@t"'])
+def test_a_column_is_told_by_the_table_variable_that_has_it(around: str, variable: str, tier_behind: str) -> None:
+    script = around.format(
+        "DECLARE @t TABLE (a int); INSERT @t SELECT a FROM s;"
+        f" INSERT x (a) SELECT {variable}.a FROM u JOIN @t ON u.k = {variable}.a{tier_behind};"
+        f" UPDATE y SET a = {variable}.a FROM y JOIN @t ON y.k = {variable}.a"
+    )
+    parser = LineageParser(script, "tsql")
+    assert set(edges(parser)) == {"s.a -> #@t.a", "u.k -> x.a", "#@t.a -> x.a", "#@t.a -> y.a", "y.k -> y.a"}
+    assert not parser.failures and not parser.problems
+
+
+def test_a_function_reads_the_table_variable_that_it_returns() -> None:
+    body = "INSERT @r (a) SELECT a FROM s INSERT @r (a) SELECT [@r].a + u.a FROM u JOIN @r ON [@r].a = u.a RETURN"
+    parser = LineageParser(f"CREATE FUNCTION f() RETURNS @r TABLE (a int) AS BEGIN {body} END", "tsql")
+    assert set(edges(parser)) == {"s.a -> #@r.a", "u.a -> #@r.a", "#@r.a -> #@r.a"}
+
+
+@pytest.mark.parametrize("named", ["dbo.[@t]", "u AS [@t]"])
+def test_a_name_in_brackets_that_begins_like_a_variable_is_a_name(named: str) -> None:
+    (edge,) = edges(LineageParser(f"INSERT x (a) SELECT [@t].a FROM {named}", "tsql"))
+    assert edge == f"{named.split()[0].replace('[', '').replace(']', '')}.a -> x.a"
+
+
 MADE_ANEW = [
     ("tsql", "SELECT a INTO #t FROM s", "DROP TABLE #t; SELECT b AS a INTO #t FROM u", "#t"),
     (

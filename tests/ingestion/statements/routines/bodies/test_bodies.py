@@ -368,6 +368,12 @@ def test_a_table_variable_is_no_temporary_table_of_its_name() -> None:
     ]
 
 
+def test_a_table_variable_is_read_where_a_statement_names_it_alone() -> None:
+    written = "INSERT o SELECT [@t].a, '@t', b AS [@t] FROM @T JOIN u ON u.a = \"@t\".a /* @t */ WHERE u.b = @tt"
+    steps = block_steps(f"BEGIN DECLARE @t TABLE (a int) {written} END", "tsql")
+    assert [step.text for step in steps] == ["CREATE TABLE [#@t] (a int)", written.replace("@T", "[#@t]")]
+
+
 @pytest.mark.parametrize(
     "text",
     [
