@@ -24,12 +24,12 @@ def _sources(text: str, dialect: str) -> set[str]:
     ("dialect", "given", "value"),
     [
         ("mysql", "SET @v = (SELECT max(d) FROM s)", "@v"),
-        ("mysql", "SET @n = 1, @V := (SELECT max(d) FROM s) + 1", "@`v`"),
-        ("mysql", "SET @v = 1;\nSET @v = COALESCE((SELECT max(d) FROM s), 'x')", "@v"),
+        ("mysql", "SET @n = 1, @V := (SELECT max(d) + 1 FROM s)", "@`v`"),
+        ("mysql", "SET @v = 1;\nSET @v = (SELECT COALESCE(max(x.d), 'x') FROM s AS x)", "@v"),
         ("mysql", "SELECT max(d) INTO @v FROM s", "@v"),
         ("mysql", "SELECT e, d FROM s LIMIT 1 INTO @u, @v", "@v"),
         ("mariadb", "SELECT @v := max(d) FROM s WHERE k = 1", "@v + 1"),
-        ("singlestore", "SET @u = (SELECT max(d) FROM s);\nSET @v = @u + 1", "@v"),
+        ("singlestore", "SET @v = (SELECT `d` FROM s ORDER BY s.d DESC LIMIT 1)", "coalesce('x', @v)"),
         ("snowflake", "SET v = (SELECT max(d) FROM s)", "$v"),
         ("snowflake", "SET (u, V) = (SELECT max(e), max(d) FROM s)", "$v"),
         ("duckdb", "SET VARIABLE v = (SELECT max(d) FROM s)", "getvariable('v')"),
@@ -71,6 +71,88 @@ def test_what_only_looks_like_the_variable_stays(dialect: str, text: str) -> Non
     given = {"mysql": "SET @v", "snowflake": "SET v", "duckdb": "SET VARIABLE v"}[dialect]
     statements = split(f"{given} = (SELECT max(d) FROM s);\n{text}", dialect)
     assert tuple(with_variables(statements, dialect))[-1] == statements[-1]
+
+
+_WATERMARK = {
+    "mysql": ("SET @v = (SELECT max(d) FROM s)", "@v"),
+    "snowflake": ("SET v = (SELECT max(d) FROM s)", "$v"),
+    "duckdb": ("SET VARIABLE v = (SELECT max(d) FROM s)", "getvariable('v')"),
+}
+
+
+@pytest.mark.parametrize("dialect", list(_WATERMARK))
+def test_the_query_of_a_variable_reads_no_name_of_the_statement_around_it(dialect: str) -> None:
+    given, value = _WATERMARK[dialect]
+    hidden = f"{given};\nINSERT INTO t (b) WITH s AS (SELECT d FROM q) SELECT {value} FROM s;"
+    assert not {name for name in _sources(hidden, dialect) if name.startswith("q.")}
+    known = f"CREATE TABLE u (id int, d int);\n{given};\nINSERT INTO t (b) SELECT {value} FROM u;"
+    assert _sources(known, dialect) == {"s.d"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT max(d) FROM s JOIN r ON s.k = r.k",
+        "SELECT max(d) FROM s, r",
+        "SELECT max(d) FROM (SELECT d FROM s) x",
+        "WITH x AS (SELECT d FROM s) SELECT d FROM x",
+        "SELECT max(d) FROM s WHERE k IN (SELECT k FROM r)",
+        "SELECT d FROM s UNION SELECT d FROM r",
+        "SELECT max(d) m FROM s",
+        "SELECT * FROM s",
+        "SELECT date_trunc(day, d) FROM s",
+        "SELECT d - interval 1 day FROM s",
+        "SELECT cast(d AS date) FROM s",
+        "SELECT d FROM s WHERE e = current_date",
+        "SELECT r.d FROM s",
+        "SELECT max(d) FROM f(1)",
+        "SELECT d:e FROM s",
+    ],
+)
+def test_a_query_in_which_not_every_name_is_sure_stands_for_nothing(query: str) -> None:
+    statements = split(f"SET v = ({query});\nINSERT INTO t (b) SELECT $v", "snowflake")
+    assert tuple(with_variables(statements, "snowflake"))[-1] == statements[-1]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("duckdb", "INSERT INTO t (b) SELECT x FROM read_csv(getvariable('v'))"),
+        ("duckdb", "INSERT INTO t (b) SELECT x FROM u LIMIT getvariable('v')"),
+        ("snowflake", "INSERT INTO t (b) SELECT x FROM u AT (TIMESTAMP => $v)"),
+        ("snowflake", "INSERT INTO t (b) SELECT $v:field FROM u"),
+        ("mysql", "INSERT INTO t (b) VALUES " + ", ".join(["(@v)"] * 1_000)),
+    ],
+)
+def test_a_query_is_put_only_where_a_value_stands_and_in_few_places(dialect: str, text: str) -> None:
+    statements = split(f"{_WATERMARK[dialect][0]};\n{text}", dialect)
+    assert tuple(with_variables(statements, dialect))[-1] == statements[-1]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "between"),
+    [
+        ("mysql", "CREATE TEMPORARY TABLE s AS SELECT d FROM q"),
+        ("mysql", "LOAD DATA INFILE 'f' INTO TABLE r (a, @v)"),
+        ("mysql", "GET DIAGNOSTICS @v = ROW_COUNT"),
+        ("mysql", "SET @w = (@v := 3)"),
+        ("duckdb", "CREATE OR REPLACE TABLE s AS SELECT d FROM q"),
+        ("duckdb", "SET VARIABLE v TO 3"),
+        ("duckdb", "SET search_path = 'other'"),
+        ("duckdb", "ATTACH 'x.db' AS s"),
+        ("snowflake", "UNDROP TABLE s"),
+    ],
+)
+def test_a_variable_is_not_known_behind_what_may_give_it_or_its_table_another_meaning(
+    dialect: str, between: str
+) -> None:
+    given, value = _WATERMARK[dialect]
+    assert _sources(f"{given};\n{between};\nINSERT INTO t (b) SELECT {value} FROM u;", dialect) == set()
+
+
+def test_an_alias_that_is_called_like_the_schema_of_the_table_is_not_taken_for_it() -> None:
+    text = "SET v = (SELECT max(d) FROM raw.s);\nINSERT INTO t (b) SELECT $v FROM u raw"
+    assert _sources(text, "snowflake") == set()
 
 
 def test_a_value_that_grows_from_variable_to_variable_ends() -> None:
