@@ -29,9 +29,11 @@ from ingestion.statements.inner_queries import prepared_text
 from ingestion.statements.routines.bodies import (
     WrittenRows,
     block_steps,
+    calling_triggers,
     routines_in,
     steps_of_call,
     template_in_schedule,
+    with_names_of_all,
 )
 from ingestion.statements.routines.definition import quote_name
 from ingestion.statements.routines.inline_functions import FunctionView, as_function, function_as_view
@@ -191,6 +193,7 @@ def script_statements(
     if dialect.connector_tables:
         script = with_locations(script, dialect)
     written = split(script, dialect.name)
+    definitions = _Definitions.of(written, dialect)
     defined = defined_routines(script)
     for as_written, statement in zip(written, with_variables(written, dialect.name), strict=True):
         start = script.find(as_written.text, end)
@@ -201,7 +204,7 @@ def script_statements(
             session = first
         try:
             view = function_as_view(statement.text, dialect.name)
-            steps = tuple(_steps(statement.text, dialect, written)) if view is None else (RoutineStep(view.text),)
+            steps = tuple(_steps(statement.text, dialect, definitions)) if view is None else (RoutineStep(view.text),)
             inner, session = _sessions(statement.text, steps, session, dialect)
         except Exception as error:  # noqa: BLE001 the statement's boundary: what it fails on costs it alone
             yield ScriptStatement(statement.line, problem=f"internal_error:{type(error).__name__}")
@@ -372,7 +375,21 @@ def _is_without_lineage(text: str, dialect: Dialect) -> bool:
     return classify(text, dialect).skip_reason in _WITHOUT_LINEAGE
 
 
-def _steps(text: str, dialect: Dialect, script: Sequence[StatementText] = ()) -> Iterator[RoutineStep]:
+@dataclass(frozen=True, slots=True)
+class _Definitions:
+    """The statements of a script, and which function each trigger among them runs that names all its rows."""
+
+    statements: Sequence[StatementText] = ()
+    triggers: Sequence[tuple[str, WrittenRows]] = ()
+
+    @classmethod
+    def of(cls, statements: Sequence[StatementText], dialect: Dialect) -> _Definitions:
+        """The definitions of a script."""
+        texts = (statement.text for statement in statements)
+        return cls(statements, tuple(calling_triggers(texts, dialect)))
+
+
+def _steps(text: str, dialect: Dialect, script: _Definitions = _Definitions()) -> Iterator[RoutineStep]:
     reason = classify(text, dialect).skip_reason
     if reason in BLOCKS:
         steps = block_steps(text, dialect)
@@ -403,10 +420,12 @@ def _steps(text: str, dialect: Dialect, script: Sequence[StatementText] = ()) ->
 
 
 def _steps_of_trigger(
-    step: RoutineStep, of: WrittenRows, dialect: Dialect, script: Sequence[StatementText]
+    step: RoutineStep, of: WrittenRows, dialect: Dialect, script: _Definitions
 ) -> Iterator[RoutineStep]:
     """What the function that a trigger runs does for its rows, by its last definition in the script; else the call."""
-    found = (steps_of_call(step.calls, statement.text, dialect, of) for statement in reversed(script))
+    named = (rows for function, rows in script.triggers if function == step.calls[-1])
+    of = with_names_of_all(of, named, dialect)
+    found = (steps_of_call(step.calls, statement.text, dialect, of) for statement in reversed(script.statements))
     done = next((steps for steps in found if steps is not None), (step,))
     for one in done:
         yield from _steps_of_made(one, dialect)

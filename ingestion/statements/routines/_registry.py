@@ -13,7 +13,14 @@ from ingestion.model.lineage import TableName
 from ingestion.model.namespaces import Namespace, candidates
 from ingestion.statements.routines._host_code import host_steps
 from ingestion.statements.routines._signature import is_sql
-from ingestion.statements.routines.bodies import Routine, WrittenRows, block_steps, function_steps, routines_in
+from ingestion.statements.routines.bodies import (
+    Routine,
+    WrittenRows,
+    block_steps,
+    function_steps,
+    routines_in,
+    with_names_of_all,
+)
 from ingestion.statements.routines.definition import Definition, defines, quote_name
 from ingestion.statements.routines.steps import RoutineStep
 
@@ -106,13 +113,42 @@ class KnownRoutines:
                 seen.add(inner.key)
                 yield from self._steps(inner, seen, depth + 1)
 
+    def with_names_of_triggers(self) -> KnownRoutines:
+        """The same, each trigger with all names that those of its function give the rows of its table."""
+        called: dict[str, list[WrittenRows]] = {}
+        for known, of, function in self._calling_triggers(naming=True):
+            called.setdefault(function, []).append(self._in_schema(known, of))
+        if not called:
+            return self
+        named: dict[int, KnownRoutine] = {}
+        for known, of, function in self._calling_triggers():
+            of = with_names_of_all(self._in_schema(known, of), called.get(function, ()), dialect_of(self.dialect))
+            named[id(known)] = replace(known, routine=replace(known.routine, of=of))
+        by_key = {
+            key: tuple(named.get(id(known), known) for known in versions) for key, versions in self.by_key.items()
+        }
+        return replace(self, by_key=by_key)
+
+    def _calling_triggers(self, *, naming: bool = False) -> Iterator[tuple[KnownRoutine, WrittenRows, str]]:
+        """Triggers that run a known function, for which rows, and its key; `naming`: those that name all their rows."""
+        for known in (known for versions in self.by_key.values() for known in versions):
+            of = known.routine.of
+            if of is None or not known.routine.steps or (naming and not of.tables):
+                continue
+            function = self._inner(known, known.routine.steps[0])
+            if function is not None:
+                yield known, of, function.key
+
     def _for_rows(self, function: KnownRoutine, trigger: KnownRoutine, of: WrittenRows) -> KnownRoutine:
         """A trigger's function, over the rows of the table that the trigger is on."""
-        rules = dialect_of(self.dialect)
-        if "." not in of.table and trigger.parts[1]:
-            of = replace(of, table=f"{quote_name(trigger.parts[1], rules)}.{of.table}")
-        steps = function_steps(function.text, rules, of)
+        steps = function_steps(function.text, dialect_of(self.dialect), self._in_schema(trigger, of))
         return replace(function, routine=replace(function.routine, steps=steps))
+
+    def _in_schema(self, trigger: KnownRoutine, of: WrittenRows) -> WrittenRows:
+        """The rows of a table as it is named from everywhere: a bare name's schema is that of the trigger."""
+        if "." in of.table or not trigger.parts[1]:
+            return of
+        return replace(of, table=f"{quote_name(trigger.parts[1], dialect_of(self.dialect))}.{of.table}")
 
     def _inner(self, known: KnownRoutine, step: RoutineStep) -> KnownRoutine | None:
         if not step.calls:
@@ -161,7 +197,8 @@ def known_routines(
                 found.setdefault(known.key, []).append(known)
     # What was filed is part of the truth: it stands where nothing tells the whole.
     whole = {**{key: [known] for key, known in filed.items()}, **found}
-    return KnownRoutines(dialect, namespace_of, {key: _in_force(whole[key]) for key in sorted(whole)})
+    known_by_key = {key: _in_force(whole[key]) for key in sorted(whole)}
+    return KnownRoutines(dialect, namespace_of, known_by_key).with_names_of_triggers()
 
 
 def _known_routine(definition: Definition, routine: Routine) -> KnownRoutine:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ingestion.dialects import Dialect, dialect_of
@@ -22,6 +22,7 @@ _BODY = keywords("begin declare call insert update delete merge replace with set
 _AFTER_TABLE = keywords(
     "for referencing when begin declare as with after before instead follows precedes not from execute"
 )
+_NAMED_ROWS = re.compile(r"\breferencing\b", re.IGNORECASE)
 _RETURNS_TRIGGER = re.compile(r"\breturns\s+trigger\b", re.IGNORECASE)
 # PL/pgSQL declares these by itself, and refuses a name that may be a column's as well.
 _PLPGSQL = "plpgsql"
@@ -41,13 +42,11 @@ _TRIGGER_VARIABLES = (
 _AFTER_CONDITION = _BODY | keywords("execute compound")
 _BEGIN = frozenset({"begin"})
 _PSEUDO_TABLES = ("inserted", "deleted")
-_READS = keywords("from join using")
-_NO_RELATION = keywords("select where by set values having into returning ; (")
-_NO_ALIAS = keywords(
-    "on where group order union except intersect inner left right full cross natural join having set when output values"
-    " for select insert update delete merge end begin if while return returning limit offset fetch loop then using"
-    " window"
-)
+_READ_AFTER = keywords("from join using , table")
+_BEFORE_NAME = keywords("( only")
+_TAKES_WITH = keywords("( del delete ins insert merge sel select table upd update values with")
+_QUERY = keywords("sel select table with")
+_QUERY_AFTER = keywords("as (")
 _TRANSITION_TABLES = ("new_table", "old_table")
 """Db2's and Teradata's NEW_TABLE AS n, which the standard writes in two words."""
 _ALL_COLUMNS = re.compile(r"\b(new|old)\s*\.\s*\*", re.IGNORECASE)
@@ -72,13 +71,15 @@ class WrittenRows:
     """The rows of `table` for which a trigger or rule runs, `before` they are written: it may change them then.
 
     `condition` says which, of one row that is called NEW: `WHEN (NEW.a > OLD.a)` has both rows under that name.
-    `tables`: the names that REFERENCING NEW TABLE AS n gives all of them, under which the body reads them.
+    `tables`: the names, as they are written, that REFERENCING NEW TABLE AS n gives all of them, under which the body
+    reads them; `of_others`: those that the function's triggers of other tables give their rows.
     """
 
     table: str
     condition: str = ""
     before: bool = False
     tables: tuple[str, ...] = ()
+    of_others: tuple[str, ...] = ()
 
     @property
     def relation(self) -> str:
@@ -184,8 +185,8 @@ def _steps_of_trigger(trigger: _Trigger, dialect: Dialect) -> tuple[RoutineStep,
     if trigger.runs:
         return (RoutineStep(calls=trigger.runs),)
     if dialect.separator is Separator.GO:
-        of = replace(trigger.of, tables=_PSEUDO_TABLES)
-        return read_steps(_with_table(Code.of(trigger.body, dialect), of), dialect, Variables())
+        steps = read_steps(trigger.body, dialect, Variables())
+        return tuple(_with_all_rows(steps, dialect, replace(trigger.of, tables=_PSEUDO_TABLES)))
     return _bind(trigger.body, dialect, trigger.of, trigger.rows)
 
 
@@ -195,6 +196,16 @@ def function_steps(text: str, dialect: Dialect, of: WrittenRows) -> tuple[Routin
     if header is None or not header.readable:
         return ()
     return _bind(header.body, dialect, of, TRIGGER_ROWS, (*_declared_names(header), *_TRIGGER_VARIABLES))
+
+
+def calling_triggers(texts: Iterable[str], dialect: Dialect) -> Iterator[tuple[str, WrittenRows]]:
+    """Of those texts that define a trigger which names all its rows: the function that it runs, and the rows."""
+    for text in texts:
+        if _NAMED_ROWS.search(text) is None:
+            continue
+        for routine in routines_in(text, dialect):
+            if routine.of is not None and routine.of.tables:
+                yield from ((step.calls[-1], routine.of) for step in routine.steps[:1] if step.calls)
 
 
 def steps_of_call(
@@ -217,7 +228,10 @@ def _row_names(code: Code, index: int) -> tuple[tuple[str, ...], tuple[str, ...]
             while code.word(named) in ("row", "table", "as"):
                 named += 1
             if code.tokens[named : named + 1] and code.tokens[named].kind in (WORD, NAME):
-                (tables if of_tables else names).append(code.name(named))
+                if of_tables:
+                    tables.append(code.tokens[named].text)
+                else:
+                    names.append(code.name(named))
                 index = named
         index += 1
     return tuple(names), tuple(tables)
@@ -233,12 +247,12 @@ def _variables(of: WrittenRows, rows: tuple[str, ...]) -> Variables:
 def _bind(
     body: str, dialect: Dialect, of: WrittenRows, rows: tuple[str, ...], parameters: tuple[str, ...] = ()
 ) -> tuple[RoutineStep, ...]:
-    variables = _variables(of, rows)
+    tables = _by_name(of.tables, dialect)
+    variables = _variables(of, tuple(row for row in rows if row not in tables))
     for parameter in parameters:
         variables.declare(parameter)
-    if of.tables:
-        body = _with_table(Code.of(body, dialect), of)
-    return tuple(_with_whole_rows(step, dialect, of.relation) for step in read_steps(body, dialect, variables))
+    steps = (_with_whole_rows(step, dialect, of.relation) for step in read_steps(body, dialect, variables))
+    return tuple(_with_all_rows(steps, dialect, of))
 
 
 def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> RoutineStep:
@@ -257,32 +271,68 @@ def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> Routine
     return RoutineStep(f"{step.text} FROM {row}")
 
 
-def _with_table(code: Code, of: WrittenRows) -> str:
-    """T-SQL's inserted and deleted, and what REFERENCING calls them elsewhere, as the table itself."""
-    texts: list[str] = []
-    written = 0
-    names = {name.casefold() for name in of.tables}
-    for index, token in enumerate(code.tokens):
-        if code.name(index).casefold() not in names or not _is_read(code, index) or code.word(index + 1) in (".", "("):
+def with_names_of_all(of: WrittenRows, others: Iterable[WrittenRows], dialect: Dialect) -> WrittenRows:
+    """The rows of a trigger under all names that the triggers of its function give.
+
+    A function of three triggers reads OLD TABLE in the branch of DELETE, which the one of INSERT has no name for.
+    """
+    table = Code.of(of.table, dialect).dotted_name(0)
+    same, foreign = dict.fromkeys(of.tables), dict[str, None]()
+    for other in others:
+        is_same = Code.of(other.table, dialect).dotted_name(0) == table
+        (same if is_same else foreign).update(dict.fromkeys(other.tables))
+    return replace(of, tables=tuple(same), of_others=tuple(name for name in foreign if name not in same))
+
+
+def _with_all_rows(steps: Iterable[RoutineStep], dialect: Dialect, of: WrittenRows) -> Iterator[RoutineStep]:
+    """Steps with T-SQL's inserted and deleted, and what REFERENCING calls them elsewhere, as rows of the table.
+
+    They are items of a WITH: an item of the statement's own goes before them, and `EXTRACT(EPOCH FROM n)` reads none.
+    What reads the rows of another table's trigger does not run for these.
+    """
+    tables, foreign = _by_name(of.tables, dialect), _by_name(of.of_others, dialect)
+    table = Code.of(of.table, dialect)
+    if len(table) == 1:  # `FROM n` is the table then, and an item that reads its own name would be none
+        tables.pop(table.name(0), None)
+    if not (tables or foreign):
+        yield from steps
+        return
+    for step in steps:
+        code = Code.of(step.text, dialect)
+        if any(_is_read(code, index) for index in range(len(code)) if code.name(index) in foreign):
             continue
-        following = index + 1
-        named = following < len(code.tokens) and code.tokens[following].kind in (WORD, NAME)
-        aliased = named and code.word(following) not in _NO_ALIAS
-        texts += [code.text[written : token.start], of.table if aliased else f"{of.table} AS {token.text}"]
-        written = code.end_of(index)
-    return "".join((*texts, code.text[written:]))
+        bare = {code.name(n) for n in range(len(code)) if "." not in (code.word(n - 1), code.word(n + 1))}
+        items = [f"{text} AS (SELECT * FROM {of.table})" for name, text in tables.items() if name in bare]
+        yield replace(step, text=_with_items(code, ", ".join(items))) if items else step
+
+
+def _by_name(written: Iterable[str], dialect: Dialect) -> dict[str, str]:
+    """Names as they are written by what they fold to."""
+    return {Code.of(text, dialect).name(0): text for text in written}
 
 
 def _is_read(code: Code, index: int) -> bool:
-    """Whether a relation is named at an index; behind a comma it may be a column as well: `SELECT a, n FROM t, n`."""
-    if code.word(index - 1) != ",":
-        return code.word(index - 1) in _READS
+    """Whether a relation may be named at an index."""
     before = index - 1
-    while before >= 0:
-        if code.word(before) in _NO_RELATION or code.word(before) in ("from", "using"):
-            return code.word(before) in ("from", "using")
-        before = (code.opening(before) if code.word(before) == ")" else before) - 1
-    return False
+    while code.word(before) in _BEFORE_NAME:
+        before -= 1
+    return code.word(before) in _READ_AFTER and code.word(index + 1) not in (".", "(")
+
+
+def _with_items(code: Code, items: str) -> str:
+    """A statement with items before those of its own WITH; of `CREATE TABLE t AS SELECT …` they go to the query."""
+    first = next((index for index in range(len(code)) if code.word(index) != ";"), len(code))
+    if code.word(first) not in _TAKES_WITH:
+        starts = (n for n in range(first, len(code)) if code.word(n) in _QUERY and code.word(n - 1) in _QUERY_AFTER)
+        first = next(starts, len(code))
+    if first == len(code):
+        return code.text
+    before, after = "WITH ", " "
+    if code.word(first) == "with":
+        first += 1 + (code.word(first + 1) == "recursive")
+        before, after = "", ", "
+    at = code.start_of(first)
+    return f"{code.text[:at]}{before}{items}{after}{code.text[at:]}"
 
 
 # A routine's body as steps. Control flow decides whether a statement runs, not what it reads: it is looked through.
@@ -476,7 +526,7 @@ class TriggerRun:
 def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[TriggerRun, ...]:
     """Of those definitions that are triggers, each whose function is among them, both named in full."""
     functions = {definition.full_name: definition for definition in definitions}
-    found: list[TriggerRun] = []
+    called: list[tuple[_RoutineKey, Definition, WrittenRows]] = []
     for definition in definitions:
         if _TRIGGER_MARK not in definition.text[:_TRIGGER_HEAD].lower():
             continue
@@ -486,6 +536,12 @@ def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[Trigg
         schema, name = ("", *routine.steps[0].calls)[-2:]
         function = functions.get((definition.full_name[0], schema, name))
         if function is not None:
-            steps = function_steps(function.text, dialect_of(dialect), routine.of)
-            found.append(TriggerRun(definition.full_name, function.full_name, steps))
+            called.append((definition.full_name, function, routine.of))
+    of_function: dict[_RoutineKey, list[WrittenRows]] = {}
+    for _trigger_name, function, of in called:
+        of_function.setdefault(function.full_name, []).append(of)
+    rules, found = dialect_of(dialect), list[TriggerRun]()
+    for trigger, function, of in called:
+        steps = function_steps(function.text, rules, with_names_of_all(of, of_function[function.full_name], rules))
+        found.append(TriggerRun(trigger, function.full_name, steps))
     return tuple(found)

@@ -375,3 +375,81 @@ def test_a_column_called_like_the_rows_of_a_trigger_is_no_relation() -> None:
         " INSERT INTO changes (id, was) SELECT c.id, n FROM (SELECT id, n FROM counts) c WHERE c.id IN (1, n)"
     )
     assert columns(text, "db2") == {("counts.id", "changes.id"), ("counts.n", "changes.was")}
+
+
+FOR_ALL_ROWS = (
+    "CREATE TRIGGER t1 AFTER INSERT ON orders REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION f();"
+    "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} RETURN NULL; END $$"
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("WITH n AS (SELECT a FROM q) INSERT INTO log (a) SELECT a FROM n;", {"q.a"}),
+        ("INSERT INTO log (a) WITH n AS (SELECT a FROM q) SELECT a FROM n;", {"q.a"}),
+        ("WITH m AS (SELECT a FROM n), n AS (SELECT a FROM m) INSERT INTO log (a) SELECT a FROM n;", {"orders.a"}),
+        ("WITH m AS (SELECT 1), n AS (SELECT a FROM q) INSERT INTO log (a) SELECT n.a FROM n, m;", {"q.a"}),
+        ("WITH RECURSIVE m AS (SELECT a FROM n) INSERT INTO log (a) SELECT a FROM m;", {"orders.a"}),
+        ("INSERT INTO log (a) SELECT a FROM (WITH n AS (SELECT a FROM q) SELECT a FROM n) x JOIN n ON true;", {"q.a"}),
+        ("INSERT INTO log (a) SELECT extract(epoch FROM n) FROM z;", {"z.n"}),
+        ("INSERT INTO log (a) SELECT substring(z.b FROM n) FROM z;", {"z.b", "z.n"}),
+        ("INSERT INTO log (a) SELECT trim(both ' ' FROM n) FROM z;", {"z.n"}),
+        ("INSERT INTO log (a) SELECT z.b IS NOT DISTINCT FROM n FROM z;", {"z.b", "z.n"}),
+        ("INSERT INTO log TABLE n;", {"orders.*"}),
+        ("INSERT INTO log (a) SELECT a FROM ONLY n;", {"orders.a"}),
+        ("INSERT INTO log (a) SELECT n.a FROM (n JOIN z ON z.k = n.k);", {"orders.a"}),
+        ("CREATE TEMP TABLE log AS SELECT a FROM n;", {"orders.a"}),
+        ("EXECUTE 'INSERT INTO log (a) SELECT a FROM n';", {"orders.a"}),
+    ],
+)
+def test_the_rows_of_a_trigger_are_read_where_a_relation_is(statement: str, expected: set[str]) -> None:
+    parser = LineageParser(FOR_ALL_ROWS.format(statement), "postgres")
+    assert {str(source) for source, _target in parser.column_lineage} == expected
+    assert parser.problems == ()
+    assert "n" not in {str(name) for name in parser.source_tables}
+
+
+AUDIT = """CREATE FUNCTION process_emp_audit() RETURNS TRIGGER AS $emp_audit$
+BEGIN
+  IF (TG_OP = 'DELETE') THEN
+    INSERT INTO emp_audit SELECT 'D', now(), current_user, o.* FROM old_table o;
+  ELSIF (TG_OP = 'UPDATE') THEN
+    INSERT INTO emp_audit SELECT 'U', now(), current_user, n.* FROM new_table n;
+  ELSIF (TG_OP = 'INSERT') THEN
+    INSERT INTO emp_audit SELECT 'I', now(), current_user, n.* FROM new_table n;
+  END IF;
+  RETURN NULL;
+END;
+$emp_audit$ LANGUAGE plpgsql"""
+AUDITS = [
+    f"CREATE TRIGGER emp_audit_{name} AFTER {event} ON {{}} REFERENCING {rows}"
+    " FOR EACH STATEMENT EXECUTE FUNCTION process_emp_audit()"
+    for name, event, rows in (
+        ("ins", "INSERT", "NEW TABLE AS new_table"),
+        ("upd", "UPDATE", "OLD TABLE AS old_table NEW TABLE AS new_table"),
+        ("del", "DELETE", "OLD TABLE AS old_table"),
+    )
+]
+
+
+def test_a_function_of_several_triggers_reads_no_table_under_the_names_of_any() -> None:
+    inserted, _updated, deleted = (text.format("emp") for text in AUDITS)
+    parser = LineageParser(";".join((AUDIT, inserted, deleted)), "postgres")
+    assert {(str(edge.source), str(edge.target)) for edge in parser.edges} == {("emp.*", "emp_audit.*")}
+    assert [str(name) for name in parser.source_tables] == ["emp"]
+    for _owner, text, _problem in known(AUDIT, inserted, deleted):
+        assert columns(text, "postgres", "public.emp") == {
+            ("public.emp.id", "emp_audit.id"),
+            ("public.emp.amount", "emp_audit.amount"),
+        }
+
+
+def test_what_reads_the_rows_of_another_table_s_trigger_does_not_run_for_these() -> None:
+    inserted, _updated, deleted = AUDITS
+    texts = (AUDIT, inserted.format("shop.hired"), deleted.format("shop.fired"))
+    parser = LineageParser(";".join(texts), "postgres", {"shop.hired": {"id": "int"}, "shop.fired": {"id": "int"}})
+    assert [str(name) for name in parser.source_tables] == ["shop.hired", "shop.fired"]
+    found = [text for _owner, text, _problem in known(*texts)]
+    assert len(found) == 3
+    assert all(("'D'" in text) == ("shop.fired" in text) for text in found)
