@@ -82,6 +82,9 @@ BEGUN_TRANSACTIONS = keywords(
 )
 """Follow a BEGIN that opens a transaction, and no block."""
 
+CONVERSATIONS = keywords("dialog conversation")
+"""Follow a BEGIN, or an END, of T-SQL's messages between services, and of no block."""
+
 CONTROL_FLOW = keywords("if while loop for repeat")
 """Open a block, each ended by an END of its own."""
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
-from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW
+from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW, CONVERSATIONS
 from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
 from ingestion.dialects.unfilled_templates import without_template_comments
 from ingestion.statements._chains import may_be_chain, without_chains
@@ -25,7 +25,7 @@ from ingestion.statements.cleaning import (
 
 # Which semicolons stand inside a block (BEGIN...END, a routine's body, a script's IF or LOOP) and end nothing.
 
-_TRANSACTION = BEGUN_TRANSACTIONS | {"dialog", ""}
+_TRANSACTION = BEGUN_TRANSACTIONS | CONVERSATIONS | {""}
 _ROUTINE = keywords("procedure proc function trigger package event task alert")
 _REPLACED = keywords("procedure macro")
 _LISTING = keywords("macro rule")
@@ -173,7 +173,7 @@ class _OpenBlocks:
                 self.open.append("begin")
         elif word == "case" and before != "end":
             self.open.append("case")
-        elif word == "end":
+        elif word == "end" and not (self._transact and after in CONVERSATIONS):
             # END IF and END LOOP close what they name; what END alone closes is the innermost.
             if after not in CONTROL_FLOW or after == top:
                 self.open.pop()
@@ -195,6 +195,8 @@ _INSERT_OF_QUERY = re.compile(
 _GOES_ON_AFTER = keywords(
     ", ( = . then for on of after as union all except intersect else when and or not with grant revoke deny instead"
 )
+_NO_BLOCKS = keywords("tran transaction") | CONVERSATIONS
+_OF_BLOCKS = keywords("case begin end") | _NO_BLOCKS
 _BODIES = keywords("if while")
 _ROUTINES = keywords("procedure proc function trigger")
 
@@ -226,6 +228,7 @@ class _SeparatorReading:
     body_due: bool = False  # IF and WHILE wait for a statement
     parentheses: int = 0
     blocks: int = 0
+    closed: bool = False  # the last END has closed a block
 
     def begins(self, word: str, *, begins_line: bool) -> bool:
         """Takes one token; True when it begins another statement."""
@@ -234,7 +237,7 @@ class _SeparatorReading:
             self.parentheses += 1 if word == "(" else -1
         elif self.parentheses or before == ".":
             return False
-        elif word in ("case", "begin", "end", "tran", "transaction"):
+        elif word in _OF_BLOCKS:
             return self._block(word, before, begins_line=begins_line)
         elif self.blocks:
             return False
@@ -251,10 +254,11 @@ class _SeparatorReading:
 
     def _block(self, word: str, before: str, *, begins_line: bool) -> bool:
         if word == "end":
-            self.blocks = max(self.blocks - 1, 0)
+            self.closed = self.blocks > 0
+            self.blocks -= self.closed
             return False
-        if word in ("tran", "transaction"):
-            self.blocks -= before == "begin"
+        if word in _NO_BLOCKS:
+            self.blocks += (before == "end" and self.closed and word in CONVERSATIONS) - (before == "begin")
             return False
         begins = word == "begin" and not self.blocks and self._verb(word, before, begins_line=begins_line)
         self.blocks += 1
@@ -404,10 +408,11 @@ _GOES_ON = {Separator.GO: r"(?!(?:\s++|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:'
 
 @dataclass(frozen=True, slots=True)
 class StatementText:
-    """One statement, cleaned, and the line of the text (from 1) where it begins."""
+    """One statement, cleaned, and the line of the text (from 1) where it begins; the `batch` (from 0) that it is of."""
 
     text: str
     line: int
+    batch: int = field(default=0, compare=False)
 
 
 def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
@@ -426,13 +431,13 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     text = _prepare(text, dialect)
     found = []
     line, counted = 1, 0
-    for start, end in _spans(text, dialect):
+    for start, end, batch in _spans(text, dialect):
         first = next(tokens(text, dialect, start, end), None)
         cleaned = clean(text[first.start : end], dialect) if first else ""
         if first and cleaned:
             line += text.count("\n", counted, first.start)
             counted = first.start
-            found.append(StatementText(cleaned, line))
+            found.append(StatementText(cleaned, line, batch))
     return tuple(found)
 
 
@@ -465,12 +470,13 @@ def _prepare(text: str, dialect: Dialect) -> str:
     return unwrap_executable_comments(text) if dialect.separator is Separator.DELIMITER else text
 
 
-def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int]]:
-    for start, end, delimiter in _batches(text, dialect):
+def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int, int]]:
+    """Where each statement begins and ends, and the number of its batch."""
+    for number, (start, end, delimiter) in enumerate(_batches(text, dialect)):
+        spans = _statement_spans(text, dialect, (start, end), delimiter)
         if dialect.separator is Separator.GO and _fills_variables(text, start, end):
-            yield from _with_whole_scripts(text, dialect, [*_statement_spans(text, dialect, (start, end), delimiter)])
-        else:
-            yield from _statement_spans(text, dialect, (start, end), delimiter)
+            spans = _with_whole_scripts(text, dialect, [*spans])
+        yield from ((*span, number) for span in spans)
 
 
 def _fills_variables(text: str, start: int, end: int) -> bool:

@@ -11,15 +11,18 @@ from dataclasses import dataclass, field
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import Separator, keywords
-from ingestion.dialects.keywords import BEGUN_TRANSACTIONS
+from ingestion.dialects.keywords import CONVERSATIONS
 from ingestion.model.outcomes import Outcome
 from ingestion.statements._chains import without_chains
 from ingestion.statements.routines.steps import (
+    Held,
     RoutineStep,
     Texts,
     Variables,
     column_queries,
     constant,
+    held_by,
+    may_move_rows,
     routine_called_at,
     runs_elsewhere,
     with_parameters,
@@ -54,6 +57,10 @@ _ADDING = frozenset("+-*/%&|^")
 _CHANGING = keywords("insert update delete merge")
 _DECIDING = keywords("if else while")
 _HANDLING = keywords("try catch")
+_NO_BLOCKS = keywords("tran transaction distributed") | CONVERSATIONS
+"""Behind BEGIN: what opens no block."""
+_DEEPEST_LOOP = 20
+"""Blocks around a loop that is read: each loop within another is gone through once more."""
 _LISTED_INTO = keywords("into ,")
 _RENAMING = "sp_rename"
 _CHARACTER = keywords("char nchar")
@@ -343,6 +350,7 @@ class _Branches:
     before: list[Texts | None] = field(default_factory=list)  # of each block; None of one that runs in any case
     awaited: bool = False  # IF, ELSE and WHILE wait for the statement that they decide on
     until: Texts | None = None  # before the one statement that they have decided on
+    in_no_order: bool = False  # a loop has begun whose end is not known: what is filled behind may have been before
 
     def enter(self, code: Code, first: int, last: int) -> None:
         """Goes to the statement, or the piece of control flow, from `first` to `last`."""
@@ -352,11 +360,11 @@ class _Branches:
             self.awaited = True
             if word == "while":
                 self._forget(code, last)
-        elif word == "begin" and behind not in BEGUN_TRANSACTIONS:
+        elif word == "begin" and behind not in _NO_BLOCKS:
             decided = self.awaited or behind in _HANDLING
             self.before.append(self.variables.known_texts() if decided else None)
             self.awaited = False
-        elif word == "end" and self.before:
+        elif word == "end" and behind not in CONVERSATIONS and self.before:
             self._join(self.before.pop())
         elif self.awaited:
             self.awaited, self.until = False, self.variables.known_texts()
@@ -372,28 +380,70 @@ class _Branches:
 
     def _forget(self, code: Code, first: int) -> None:
         """A loop begins: what its statements fill may have been filled by them before."""
-        for index in range(first, _end_of_loop(code, first)):
+        end = _end_of_loop(code, first) if len(self.before) < _DEEPEST_LOOP else None
+        if end is None:
+            self.in_no_order = True
+            self.variables.forget_texts()
+            return
+        for index in range(first, end):
             name, before, behind = code.word(index), code.word(index - 1), code.word(index + 1)
             filled = behind in _FILLED_BY_CALL | {"="} or (behind in _ADDING and code.word(index + 2) == "=")
             if name.startswith("@") and (filled or before in _LISTED_INTO) and before not in _COMPARED_AFTER:
                 self.variables.forget_text(name)
 
 
-def _end_of_loop(code: Code, first: int) -> int:
-    """Where a loop's body ends, which begins at `first`; a statement alone goes to the next semicolon at most."""
-    if code.word(first) != "begin":
-        return code.find(first, _ENDS_STATEMENT)
+def _end_of_loop(code: Code, first: int) -> int | None:
+    """Where a loop's body ends, which begins at `first`; None where it is neither a plain block nor one statement.
+
+    The IF, the TRY with its CATCH or the loop that it is then may go on behind its first END. One statement alone is
+    like one that an IF decides on: what it has filled is what it fills.
+    """
+    word, behind = code.word(first), code.word(first + 1)
+    if word in _DECIDING or behind in _HANDLING or not word:
+        return None
+    if word != "begin" or behind in _NO_BLOCKS:
+        return first
     depth = cases = 0
     for index in range(first, len(code)):
         word = code.word(index)
         cases += word == "case"
         if word == "end" and cases:
             cases -= 1
-        else:
-            depth += (word == "begin" and code.word(index + 1) not in BEGUN_TRANSACTIONS) - (word == "end")
+        elif code.word(index + 1) not in (_NO_BLOCKS if word == "begin" else CONVERSATIONS):
+            depth += (word == "begin") - (word == "end")
         if not depth:
             return index
-    return len(code)
+    return None
+
+
+def most_of_texts(written: int) -> int:
+    """Characters that are read of the texts of variables in a text of so many: 5,000 times one of 50 KB are 250 MB."""
+    return min(10_000 + 10 * written, 1_000_000)
+
+
+def _steps_of_text(code: Code) -> tuple[RoutineStep, ...]:
+    """What a text does that is run.
+
+    Its USE holds to its end alone, and there its temporary tables are gone: one of their names is another outside.
+    """
+    steps = _transact_body(code, Variables())[0]
+    moves = any(step.text or may_move_rows(step.calls or ("",), code.dialect) for step in steps)
+    uses = any(code.word(first) == "use" for first, _last in transact_statements(code))
+    if moves and (uses or _makes_temporary_table(code)):
+        return (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
+    return steps
+
+
+def _makes_temporary_table(code: Code) -> bool:
+    """Whether a text makes a temporary table: `##x` is one of all sessions, and outlives it."""
+    for first, last in transact_statements(code):
+        into = code.find(first, _CHANGING | _INTO, last)
+        made = first + 2 if code.words(first, 2) == ("create", "table") else last
+        if code.word(first) in _QUERY and code.word(into) == "into":
+            made = into + 1
+        if made < last and code.name(made).startswith("#") and not code.name(made).startswith("##"):
+            return True
+    return False
 
 
 @dataclass(slots=True)
@@ -404,8 +454,9 @@ class TransactReader:
     steps: list[RoutineStep] = field(default_factory=list)
     variables: Variables = field(default_factory=Variables)
     tables: dict[str, str] = field(default_factory=dict)
-    own: set[str] = field(default_factory=set)
+    own: dict[str, Held] = field(default_factory=dict)
     returned: list[str] = field(default_factory=list)
+    room: int = -1  # characters of texts that may still be run; -1 before the first
     branches: _Branches = field(init=False)
 
     def __post_init__(self) -> None:
@@ -413,6 +464,17 @@ class TransactReader:
 
     def take(self, first: int, last: int) -> None:
         """One statement, from token to token."""
+        self.fill(first, last)
+        verb = self.code.word(first)
+        if verb in _CALLING:
+            self._execute(first, last)
+        elif verb == "return" and last > first + 1:
+            self.returned.append(with_parameters(self.code, first + 1, last, self.variables))
+        elif verb in _FLOWS and (verb != "select" or self.code.find(first, _INTO, last) < last):
+            self._statement(first, last)
+
+    def fill(self, first: int, last: int) -> None:
+        """What one statement gives variables."""
         self.branches.enter(self.code, first, last)
         verb = self.code.word(first)
         if verb == "set" and not self.code.word(first + 1).startswith("@"):
@@ -421,16 +483,10 @@ class TransactReader:
             self._set_text(name, None)
         if verb in ("declare", "set"):
             self._declare(first, last)
-        elif verb in ("exec", "execute"):
-            self._execute(first, last)
         elif verb == "fetch":
             self._fetch(first, last)
-        elif verb == "return" and last > first + 1:
-            self.returned.append(with_parameters(self.code, first + 1, last, self.variables))
         elif verb == "select" and self._assigns(first, last):
             self._assigned_by_select(first, last)
-        elif verb in _FLOWS and (verb != "select" or self.code.find(first, _INTO, last) < last):
-            self._statement(first, last)
 
     def _statement(self, first: int, last: int) -> None:
         """A statement of the routine's, its variables as parameters."""
@@ -466,12 +522,14 @@ class TransactReader:
                 continue
             self.variables.declare(name)
             if self.code.word(first) == "declare":
-                self.own.add(name.casefold())
+                self.own[name.casefold()] = held_by(self.code, after)
             value = next((p for p in range(begin, end) if self.code.word(p) == "="), end)
             if self.code.word(value - 1) in _ADDING and value < end:
                 self._set_text(name, self._added_text(begin, end))
             elif value < end:
                 self._takes(name, value + 1, end)
+            elif self.variables.text_of(name) is not None:
+                self._set_text(name, None)
 
     def _takes(self, name: str, first: int, last: int) -> None:
         if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
@@ -483,7 +541,9 @@ class TransactReader:
 
     def _set_text(self, name: str, text: str | None) -> None:
         """A variable takes a text. One that the body has not declared is a parameter, which whoever calls it fills."""
-        self.variables.set_constant(name, text if name.casefold() in self.own else None, replaces=True)
+        held = self.own.get(name.casefold())
+        kept = None if held is None or text is None or self.branches.in_no_order else held.keep(text)
+        self.variables.set_constant(name, kept, replaces=True)
 
     def _filled_otherwise(self, first: int, last: int) -> Iterator[str]:
         """The variables that a statement gives what is no constant, or adds something to.
@@ -549,11 +609,11 @@ class TransactReader:
         if _RENAMING in {part.lower() for part in self.code.dotted_name(first + 1)[0]}:
             self._statement(first, last)
             return
-        text = self._text(*self.text_range(first, last), runs=True)
+        text = self._run_text(*self.text_range(first, last))
         if text is None or runs_elsewhere(self.code, first, last):
             self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         else:
-            self.steps += _transact_body(Code.of(text, self.code.dialect), Variables())[0]
+            self.steps += _steps_of_text(Code.of(text, self.code.dialect))
 
     def text_range(self, first: int, last: int) -> tuple[int, int]:
         """The tokens of the text that an EXEC from `first` to `last` runs."""
@@ -574,7 +634,19 @@ class TransactReader:
         self.branches.leave()
         start, stop = self.text_range(first, last)
         named = any(self.code.word(index).startswith("@") for index in range(start, stop))
-        return self._text(start, stop, runs=True) if named else None
+        return self._run_text(start, stop) if named else None
+
+    def _run_text(self, first: int, last: int) -> str | None:
+        """The text that is run; None where it is not known, or where so much was run that no more is taken."""
+        text = self._text(first, last, runs=True)
+        if text is None or not any(self.code.word(index).startswith("@") for index in range(first, last)):
+            return text
+        if self.room < 0:
+            self.room = most_of_texts(len(self.code.text))
+        if len(text) > self.room:
+            return None
+        self.room -= len(text)
+        return text
 
     def _text(self, first: int, last: int, *, runs: bool = False) -> str | None:
         """What constant texts, and variables that have one, make joined by +; None where a part of it is not known.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
-from ingestion.dialects import dialect_of
+from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import Separator
 from ingestion.statements._splitting import StatementText
-from ingestion.statements.routines._reader import TransactReader, transact_statements
+from ingestion.statements.routines._reader import TransactReader, most_of_texts, transact_statements
 from ingestion.statements.routines._signature import object_at
 
 _RUNS = re.compile(r"\bexec(?:ute)?\b", re.IGNORECASE)
@@ -27,9 +29,16 @@ def with_executed_texts(statements: Iterable[StatementText], dialect: str) -> It
     if rules.separator is not Separator.GO or not any("@" in one.text and _RUNS.search(one.text) for one in script):
         yield from script
         return
-    reader = TransactReader(Code.of("", rules))
-    reader.variables.jumps = any(_GOTO.search(one.text) for one in script)
-    for one in script:
+    room = most_of_texts(sum(len(one.text) for one in script))
+    for _number, batch in groupby(script, key=attrgetter("batch")):
+        reader = TransactReader(Code.of("", rules), room=room)
+        yield from _with_texts(tuple(batch), reader, rules)
+        room = reader.room
+
+
+def _with_texts(batch: Sequence[StatementText], reader: TransactReader, rules: Dialect) -> Iterator[StatementText]:
+    reader.variables.jumps = any(_GOTO.search(one.text) for one in batch)
+    for one in batch:
         reader.code = Code.of(one.text, rules)
         edits = [] if object_at(reader.code) is not None else list(_text_edits(reader))
         yield replace(one, text=with_edits(one.text, edits)) if edits else one
@@ -42,4 +51,4 @@ def _text_edits(reader: TransactReader) -> Iterator[Edit]:
             start, stop = reader.text_range(first, last)
             doubled = text.replace("'", "''")
             yield reader.code.edit(start, stop - 1, f"N'{doubled}'")
-        reader.take(first, last)
+        reader.fill(first, last)

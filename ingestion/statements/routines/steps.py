@@ -38,6 +38,13 @@ _ALL_FIELDS = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+\.\s*+\*")
 _VALUES_OF_RECORD = re.compile(r"\bvalues\s*\(\s*(\w+\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
 _FOR_UPDATE = re.compile(r"\bfor\s+(?:update|share)\b[\s\S]*\Z", re.IGNORECASE)
 _FROM = re.compile(r"\b(?:from|union)\b", re.IGNORECASE)
+_NAMES = keywords("sysname")
+_LONGEST_NAME = 128
+_LONG_TEXTS = keywords("text ntext")
+_PADDED = keywords("char nchar")
+_TEXTS = _PADDED | keywords("varchar nvarchar")
+_UNLIMITED = 2**31 - 1
+_LENGTHS = frozenset(map(str, range(1, 8_001)))
 _SQL_STARTS = keywords("select with insert update delete merge create replace copy truncate call")
 
 
@@ -147,6 +154,35 @@ def _selected_name(code: Code, index: int) -> tuple[str, ...]:
 
 Texts: TypeAlias = tuple[dict[str, str | None], frozenset[str]]
 """The texts of variables, and the names of those that were given an empty one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a variable of T-SQL can hold of a text: so many characters, filled up with blanks where it `pads`."""
+
+    longest: int
+    pads: bool = False
+
+    def keep(self, text: str) -> str | None:
+        """What becomes of a text; None where the variable takes it only in part."""
+        if len(text) > self.longest:
+            return None
+        return text.ljust(self.longest) if self.pads else text
+
+
+def held_by(code: Code, index: int) -> Held:
+    """What a variable of the type at an index holds; nothing of a text where that is not known to be a text's."""
+    name, after = code.dotted_name(index)
+    type_ = name[-1].lower() if name else ""
+    if type_ in _NAMES:
+        return Held(_LONGEST_NAME)
+    if type_ in _LONG_TEXTS:
+        return Held(_UNLIMITED)
+    if type_ not in _TEXTS or code.word(after) == "varying":
+        return Held(-1)
+    length = code.tokens[after + 1].text.lower() if code.word(after) == "(" and after + 1 < len(code) else "1"
+    longest = _UNLIMITED if length == "max" else int(length) if length in _LENGTHS else -1
+    return Held(longest, pads=type_ in _PADDED)
 
 
 @dataclass(slots=True)
@@ -260,6 +296,10 @@ class Variables:
             return
         self.texts[key] = None if key in self.texts and self.texts[key] != text else text
 
+    def forget_texts(self) -> None:
+        """No variable has a text any more that is known."""
+        self.texts = dict.fromkeys(self.texts)
+
     def forget_text(self, name: str) -> None:
         """A variable has a text no more that is known."""
         self.texts[name.casefold()] = None
@@ -276,11 +316,10 @@ class Variables:
             now = self.texts[key]
             if now == text:
                 continue
-            if text == "" or now == "":
+            self.texts[key] = None
+            if text is not None and now is not None and "" in (text, now):
                 self.emptied.add(key)
                 self.texts[key] = text or now
-            else:
-                self.texts[key] = None
 
     def text_of(self, name: str) -> str | None:
         """The one constant text of a variable."""

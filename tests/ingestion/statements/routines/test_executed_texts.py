@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion.model.outcomes import Outcome
 from ingestion.parser import LineageParser
+from ingestion.statements import split
+from ingestion.statements.routines.bodies import block_steps
+from ingestion.statements.routines.session_variables import with_variables
+from ingestion.statements.routines.steps import RoutineStep
 
 
 @pytest.mark.parametrize(
@@ -50,3 +55,122 @@ def test_a_script_that_may_run_another_text_says_so(text: str) -> None:
     read = LineageParser(f"INSERT INTO k SELECT a FROM l;\n{text}", dialect="tsql")
     assert [(str(a), str(b)) for a, b in read.table_lineage] == [("l", "k")]
     assert [one.split(": ")[1] for one in read.failures] == ["dynamic_sql"]
+
+
+GIVEN = "DECLARE @i int = 0, @s nvarchar(max) = N'INSERT INTO t SELECT a FROM r'\n"
+OTHER = "SET @s = N'INSERT INTO t2 SELECT a FROM r2'"
+
+
+@pytest.mark.parametrize("again", ["DECLARE @s varchar(99)\n", "DECLARE @s varchar(99);\n", ""])
+def test_a_variable_ends_with_its_batch(again: str) -> None:
+    read = LineageParser(f"{GIVEN}EXEC (@s)\nGO\n{again}EXEC (@s)", dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("r", "t")]
+    assert [one.split(": ")[1] for one in read.failures] == ["dynamic_sql"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "DECLARE @s nvarchar(max) = N'SELECT a AS p INTO #x FROM r2';\nEXEC (@s)",
+        "EXEC (N'CREATE TABLE #x (p int); INSERT INTO #x SELECT a FROM r2')",
+    ],
+)
+def test_a_temporary_table_of_a_text_is_none_of_the_script(run: str) -> None:
+    text = f"SELECT a AS p INTO #x FROM r1;\n{run};\nINSERT INTO t (p) SELECT p FROM #x"
+    read = LineageParser(text, dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("r1", "#x"), ("#x", "t")]
+    assert [one.split(": ")[1] for one in read.failures] == ["dynamic_sql"]
+
+
+def test_a_text_may_fill_a_temporary_table_of_the_script_or_make_one_of_all_sessions() -> None:
+    text = (
+        "CREATE TABLE #x (p int);\nEXEC (N'INSERT INTO #x SELECT a FROM r');\nINSERT INTO t (p) SELECT p FROM #x;\n"
+        "EXEC (N'SELECT a AS p INTO ##y FROM k');\nINSERT INTO u (p) SELECT p FROM ##y"
+    )
+    read = LineageParser(text, dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("r", "#x"), ("#x", "t"), ("k", "##y"), ("##y", "u")]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "DECLARE @d sysname = 'x', @s nvarchar(max)\nSET @s = N'USE [' + @d + N']; INSERT INTO t SELECT a FROM r'\n"
+        "EXEC (@s)",
+        "EXEC ('USE x; INSERT INTO t SELECT a FROM r')",
+        "EXEC ('USE x EXEC fill')",
+    ],
+)
+def test_a_text_that_goes_to_another_database_is_told_and_not_read(run: str) -> None:
+    read = LineageParser(f"INSERT INTO k SELECT a FROM l;\n{run}", dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("l", "k")]
+    assert [one.split(": ")[1] for one in read.failures] == ["dynamic_sql"]
+
+
+def test_a_text_that_only_sets_rights_in_another_database_loses_nothing() -> None:
+    read = LineageParser("INSERT INTO k SELECT a FROM l;\nEXEC ('USE x; EXEC sp_addrole ''a''')", dialect="tsql")
+    assert read.failures == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"IF @i = 1\nBEGIN\n  END CONVERSATION @h\n  {OTHER}\nEND\nEXEC (@s)",
+        f"IF @i = 1\nBEGIN\n  BEGIN CONVERSATION TIMER (@h)\nEND\nIF @i = 2 BEGIN\n  {OTHER}\nEND\nEXEC (@s)",
+        f"IF @i = 1\nBEGIN\n  BEGIN DIALOG @h FROM SERVICE a TO SERVICE 'b'\n  {OTHER}\nEND\nEXEC (@s)",
+        f"WHILE @i < 3 IF @i > 1 BEGIN EXEC (@s); {OTHER}; SET @i += 1; END",
+        f"WHILE @i < 3 BEGIN TRY EXEC (@s) END TRY BEGIN CATCH {OTHER} END CATCH",
+        f"WHILE @i < 3\nBEGIN\n  IF @i = 1 END CONVERSATION @h\n  EXEC (@s)\n  {OTHER}\nEND",
+        "SET @s = (SELECT q FROM jobs)\nIF @i = 1 SET @s = ''\nEXEC (@s)",
+    ],
+)
+def test_a_script_may_have_given_a_variable_another_text(text: str) -> None:
+    read = LineageParser(f"INSERT INTO k SELECT a FROM l;\n{GIVEN}{text}", dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("l", "k")]
+    assert {one.split(": ")[1] for one in read.failures} == {"dynamic_sql"}
+
+
+def test_a_conversation_of_services_is_no_block() -> None:
+    text = (
+        "BEGIN DIALOG CONVERSATION @h FROM SERVICE a TO SERVICE 'b'\nINSERT INTO t SELECT a FROM r\n"
+        "END CONVERSATION @h\nINSERT INTO u SELECT a FROM q"
+    )
+    read = LineageParser(text, dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("r", "t"), ("q", "u")]
+
+
+@pytest.mark.parametrize(
+    ("type_", "table"),
+    [
+        ("varchar(5)", None),
+        ("varchar", None),
+        ("int", None),
+        ("dbo.short", None),
+        ("[nvarchar](6)", "orders"),
+        ("varchar(max)", "orders"),
+        ("AS sysname", "orders"),
+        ("char(6)", "orders"),
+    ],
+)
+def test_a_variable_holds_of_a_text_what_its_type_does(type_: str, table: str | None) -> None:
+    text = (
+        f"INSERT INTO k SELECT a FROM l;\nDECLARE @n {type_} = 'orders', @s varchar(99)\n"
+        "SET @s = 'INSERT INTO ' + @n + '_old SELECT a FROM r'\nEXEC (@s)"
+    )
+    read = LineageParser(text, dialect="tsql")
+    found = [(str(a), str(b)) for a, b in read.table_lineage if str(a) == "r"]
+    assert found == ([("r", f"{table}_old")] if table else [])
+    assert len(read.failures) == (table is None)
+
+
+def test_a_text_that_is_run_often_does_not_make_a_script_large() -> None:
+    text = "DECLARE @s varchar(max) = '" + "x" * 50_000 + "'\n" + "EXEC (@s);\n" * 500
+    read = [one.text for one in with_variables(split(text, "tsql"), "tsql")]
+    assert sum(map(len, read)) < 2 * 550_000 + len(text)
+    assert read[-1] == "EXEC (@s)"
+    steps = block_steps(f"BEGIN {text} END", "tsql")
+    assert steps[-1] == RoutineStep(problem=Outcome.DYNAMIC_SQL)
+
+
+def test_many_loops_of_one_statement_are_read() -> None:
+    text = GIVEN + "WHILE @i < 1 SET @i = 1\n" * 5_000 + "EXEC (@s)"
+    assert block_steps(f"BEGIN {text} END", "tsql") == (RoutineStep("INSERT INTO t SELECT a FROM r"),)
