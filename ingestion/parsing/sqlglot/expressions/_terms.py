@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
@@ -77,8 +77,18 @@ def _column(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: in
     return w.slot(parts, role, outer_precedence)
 
 
-_TAKING = (exp.Func, exp.Binary, exp.Unary)
-_NAMED_IN = frozenset({exp.Dot, exp.ScopeResolution})
+_TAKING = (
+    *(exp.Func, exp.Binary, exp.Unary, exp.Between, exp.In),
+    *(exp.Alias, exp.Bracket, exp.Distinct, exp.Order, exp.Ordered, exp.Window, exp.WithinGroup),
+)
+_NAMED_IN: Mapping[type[exp.Expr], tuple[str, ...]] = {
+    exp.Alias: ("alias",),
+    exp.Dot: ("this", "expression"),
+    exp.ScopeResolution: ("this", "expression"),
+    exp.Window: ("alias",),
+    exp.XMLElement: ("this",),
+}
+"""Where an identifier is the name of something else than a column: an element's tag, what an attribute is called."""
 
 
 def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
@@ -119,7 +129,7 @@ def _dot(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) 
 def _restore_columns(chained: exp.Expr) -> None:
     """sqlglot makes names of the columns before a method: x of `f(x).method()`. Arguments and operands are columns."""
     for name in list(chained.find_all(exp.Identifier)):
-        if isinstance(name.parent, _TAKING) and type(name.parent) not in _NAMED_IN:
+        if isinstance(name.parent, _TAKING) and name.arg_key not in _NAMED_IN.get(type(name.parent), ()):
             name.replace(exp.Column(this=name.copy()))
 
 

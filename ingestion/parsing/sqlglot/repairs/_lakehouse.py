@@ -40,7 +40,10 @@ _BEFORE_ARGUMENTS = keywords("( , >")
 _BEHIND_ARGUMENTS = keywords(", )")
 _MADE_LIVE = keywords("table view")
 _REFRESHED = keywords("streaming materialized")
-_BEFORE_RELATION = keywords("from join into , ( stream")
+_BEFORE_RELATION = keywords("from join into table view using stream")
+_LIVE_IS_NO_ALIAS_BEFORE = keywords(". table view")
+_CLAUSE_WORDS = keywords("from select where group order by having limit union values set keys columns sequence")
+_QUERY_BEGINS = keywords("select with from (")
 _OF_PIPELINE = 2
 """Parts of LIVE.t."""
 _WAYS = keywords("name position")
@@ -349,10 +352,35 @@ def pipeline_tables(code: Code) -> Iterator[Edit]:
 
 
 def _live_names(code: Code) -> Iterator[Edit]:
+    """None where anything else in the statement is called `live`: an alias has columns, and a column may have fields.
+
+    `SELECT live.b FROM STREAM(s) AS live`, `max(live.b)` and `EXTRACT(DAY FROM live.b)` read no table.
+    """
+    for number in range(1, len(code)):
+        is_live = code.is_name(number) and code.without_quotes(number).lower() == "live"
+        if is_live and code.word(number + 1) not in _LIVE_IS_NO_ALIAS_BEFORE and code.word(number - 1) != ".":
+            return
     for number in range(1, len(code) - 1):
-        stands_for_relation = code.stands(number, "live", ".") and code.word(number - 1) in _BEFORE_RELATION
-        if stands_for_relation and len(code.dotted_name(number)[0]) == _OF_PIPELINE:
+        named = code.stands(number, "live", ".") and len(code.dotted_name(number)[0]) == _OF_PIPELINE
+        if named and _is_relation(code, number):
             yield code.edit(number, number + 1, "")
+
+
+def _is_relation(code: Code, number: int) -> bool:
+    """Whether a name stands where a clause takes a relation, within STREAM(…), or further on in a FROM's list."""
+    before = code.word(number - 1)
+    if before == "(":
+        return code.word(number - 2).startswith("stream") or code.word(number - 2) in ("from", "join")
+    start = number - 1
+    while start > 0 and code.word(start) != "(":
+        start = code.opening(start) - 1 if code.word(start) == ")" else start - 1
+    in_query = code.word(max(start, 0)) != "(" or code.word(start + 1) in _QUERY_BEGINS
+    if before in _BEFORE_RELATION:
+        return in_query and code.word(number - 2) != "distinct"
+    last = number - 1
+    while before == "," and last > start and code.word(last) not in _CLAUSE_WORDS:
+        last = code.opening(last) - 1 if code.word(last) == ")" else last - 1
+    return before == "," and in_query and code.word(last) == "from"
 
 
 def _is_of_pipeline(code: Code) -> bool:

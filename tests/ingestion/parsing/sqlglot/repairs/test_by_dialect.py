@@ -225,6 +225,9 @@ def test_a_star_in_a_merge_of_duckdb_goes_by_places(action: str) -> None:
         "create flow f as insert into LIVE.n by name select x from stream(LIVE.s)",
         "apply changes into LIVE.n from stream(LIVE.s) keys (k) sequence by q columns (x)",
         "create flow f as auto cdc into LIVE.n from LIVE.s keys (k) columns (x)",
+        "create or refresh streaming table n as select s.x from stream(r) r join q on f(q.k, r.k), LIVE.s",
+        "create live table n as select s.x from (LIVE.s join LIVE.q on s.k = q.k)",
+        "create live table n as with c as (select x from LIVE.s) select x from c",
     ],
 )
 def test_a_pipeline_calls_its_own_tables_live(text: str) -> None:
@@ -244,3 +247,23 @@ def test_a_pipeline_calls_its_own_tables_live(text: str) -> None:
 )
 def test_elsewhere_live_is_a_schema(text: str) -> None:
     assert [name.parts[-2:] for name in analysed(text, "databricks").sources] == [("live", "s")]
+
+
+@pytest.mark.parametrize(
+    ("query", "sources"),
+    [
+        ("select q.a, live.b from stream(s) as live join q on q.k = live.k", {"a = q.a", "b = s.b"}),
+        ("with live as (select b from s) select f(q.a, live.b) as b from live cross join q", {"b f q.a", "b f s.b"}),
+    ],
+)
+def test_an_alias_in_a_pipeline_may_be_called_live(query: str, sources: set[str]) -> None:
+    assert column_lines(f"create or refresh streaming table n as {query}", "databricks") >= sources
+
+
+@pytest.mark.parametrize(
+    "value", ["max(live.b)", "f(a, live.b)", "extract(day from live.b)", "a is distinct from live.b"]
+)
+def test_what_a_pipeline_reads_of_a_column_called_live_is_a_field(value: str) -> None:
+    query = f"create or refresh streaming table n as select a, {value} as x from s"
+    lines = column_lines(query, "databricks", {"s": "a live"})
+    assert any(line.startswith("x ") and line.endswith(" s.live") for line in lines)

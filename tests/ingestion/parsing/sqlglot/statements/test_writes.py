@@ -572,7 +572,13 @@ def test_what_a_process_sends_or_takes_has_no_name(text: str) -> None:
         ("tsql", "cast(x as hierarchyid).GetAncestor(y).ToString()", {"x", "y"}),
         ("tsql", "s.x.STBuffer(y).STAsText()", {"x", "y"}),
         ("oracle", "xmltype(x).extract('/a').getStringVal()", {"X"}),
+        ("oracle", "rtrim(xmlagg(xmlelement(e, x, ',').extract('//text()') order by y).getclobval(), ',')", {"X", "Y"}),
+        ("oracle", 'xmlelement("A", xmlattributes(x as "k"), xmlforest(y as "z")).getclobval()', {"X", "Y"}),
+        ("oracle", "xmlelement(name e, x).getclobval()", {"X"}),
+        ("oracle", "xmltype(listagg(x, ',') within group (order by y)).getclobval()", {"X", "Y"}),
         ("duckdb", "upper(x).substr(y, 3)", {"x", "y"}),
+        ("duckdb", "f(sum(x) over (partition by y)).substr(1)", {"x", "y"}),
+        ("duckdb", "f(x between y and 3, z in (1, 2), d[1]).substr(1)", {"x", "y", "z", "d"}),
     ],
 )
 def test_what_stands_before_a_method_is_a_value_of_columns(dialect: str, value: str, columns: set[str]) -> None:
