@@ -294,8 +294,9 @@ def _bind(
     if failed and not log.statements:
         error = _error_of(next(iter(reasons.values()))) if reasons else RecordError
         raise error("; ".join(failures))
+    in_order = {(0.0, number) for number, one in enumerate(found) if one.in_order}
     if as_written:
-        return _Bound(under_last_tables(log), failures)
+        return _Bound(under_last_tables(log, {}, in_order), failures)
     spelled: dict[str, str] = {}
     for one in found:
         spelled |= written_schemas(one.text, text.dialect)
@@ -307,7 +308,7 @@ def _bind(
         for name, number in meaning.items()
         if number in relations
     }
-    return _Bound(under_last_tables(log, spelled), failures, frozenset(doubted))
+    return _Bound(under_last_tables(log, spelled, in_order), failures, frozenset(doubted))
 
 
 def _unread_calls(found: Sequence[ScriptStatement]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ingestion.analysis.analyzer import analyze
@@ -29,6 +30,7 @@ from ingestion.model.isolation import Failure, FailureStage, Isolation
 from ingestion.model.lineage import (
     Column,
     ColumnRef,
+    CreateMode,
     Flow,
     Output,
     Reference,
@@ -588,7 +590,9 @@ class _LastNames:
     spelled: Mapping[str, str]
 
 
-def under_last_tables(log: BoundLog, spelled: Mapping[str, str] | None = None) -> tuple[StatementLineage, ...]:
+def under_last_tables(
+    log: BoundLog, spelled: Mapping[str, str], in_order: Collection[Order]
+) -> tuple[StatementLineage, ...]:
     """The lineage of each statement, with what was moved under the name where the log leaves it.
 
     After `INSERT INTO new SELECT a FROM s` and `ALTER TABLE new RENAME TO t` the first statement writes into t. What
@@ -596,10 +600,10 @@ def under_last_tables(log: BoundLog, spelled: Mapping[str, str] | None = None) -
     prod.core.t.
 
     A temporary table that is made anew is another one, `t (2)`: by one name, what is made of the second would be of
-    all that the first was made of.
+    all that the first was made of. That is told of those alone that statements make and end which are run `in_order`.
     """
-    numbered, replaced = _numbered_names(log)
-    names = _LastNames(_last_names(log) | numbered, replaced, spelled or {})
+    numbered, replaced = _numbered_names(log, in_order)
+    names = _LastNames(_last_names(log) | numbered, replaced, spelled)
     return tuple(_rename(statement, names, log.relations) for statement in _without_unread_columns(log))
 
 
@@ -653,26 +657,73 @@ def _last_names(log: BoundLog) -> dict[int, TableName]:
     return found
 
 
-def _numbered_names(log: BoundLog) -> tuple[dict[int, TableName], dict[int, TableName]]:
+def _numbered_names(log: BoundLog, in_order: Collection[Order]) -> tuple[dict[int, TableName], dict[int, TableName]]:
     """The names of temporary tables that were made under the name of one before them, by the relation's number.
 
     And the names of those that stood there until then: `CREATE OR REPLACE TEMP TABLE t AS SELECT a FROM t` reads it.
     """
-    made: dict[RelationKey, list[Relation]] = {}
     found: dict[int, TableName] = {}
     replaced: dict[int, TableName] = {}
-    for relation in log.relations:
-        if not relation.temporary or relation.creator is None:
-            continue
-        before = made.setdefault(relation.born, [])
-        before.append(relation)
-        if len(before) > 1:
-            name, last = relation.mention[0], before[-2]
-            parts = (*name.parts[:-1], f"{name.table} ({len(before)})")
-            found[relation.number] = TableName(parts, f"{name} ({len(before)})", name.kind)
+    for relations in _replaced_temporary_tables(log, in_order):
+        for count, (last, relation) in enumerate(pairwise(relations), 2):
+            name = relation.mention[0]
+            parts = (*name.parts[:-1], f"{name.table} ({count})")
+            found[relation.number] = TableName(parts, f"{name} ({count})", name.kind)
             stood = last.dropped == relation.created
             replaced[relation.number] = found.get(last.number, last.mention[0]) if stood else name
     return found, replaced
+
+
+def _replaced_temporary_tables(log: BoundLog, in_order: Collection[Order]) -> Iterator[list[Relation]]:
+    """The temporary tables of each name that several had, if each is certain to be another one than that before it.
+
+    Of all others of a name the rows may be those of the first: CREATE TABLE IF NOT EXISTS makes none, of two branches
+    one is run, and s.t may be another table than t. No batch of T-SQL's declares a table variable twice.
+    """
+    made: dict[RelationKey, list[Relation]] = {}
+    for relation in log.relations:
+        if relation.temporary and relation.creator is not None:
+            made.setdefault(relation.born, []).append(relation)
+    several = [relations for relations in made.values() if len(relations) > 1]
+    if not several:
+        return
+    ends, makes = _ends_and_makes(log, in_order)
+    names: dict[int, set[tuple[str, ...]]] = {}
+    for statement in log.statements:
+        for name, number in statement.meaning.items():
+            names.setdefault(number, set()).add(name.parts)
+    for relations in several:
+        parts = relations[0].mention[0].parts
+        if parts[-1].startswith("#@") or (
+            all(one.left is None and names.get(one.number, {parts}) == {parts} for one in relations)
+            and all(
+                (last.dropped, parts) in ends and (one.created, parts) in makes for last, one in pairwise(relations)
+            )
+        ):
+            yield relations
+
+
+_Moments = set[tuple[Order | None, tuple[str, ...]]]
+
+
+def _ends_and_makes(log: BoundLog, in_order: Collection[Order]) -> tuple[_Moments, _Moments]:
+    """When statements `in_order` end what has a name (DROP, OR REPLACE), and when they make what is new under one."""
+    ends: _Moments = set()
+    makes: _Moments = set()
+    for statement in log.statements:
+        order = statement.occurrence.order
+        if order not in in_order:
+            continue
+        lineage = statement.lineage
+        targets = [flow.target for flow in lineage.flows if flow.target is not None]
+        modes = [(target.name.parts, target.create_mode) for target in targets]
+        modes += [(change.name.parts, change.create_mode) for change in lineage.changes]
+        ends.update((order, parts) for parts, mode in modes if mode is CreateMode.REPLACE)
+        dropped = (one for one in lineage.changes if one.kind is StatementKind.DROP and not one.of_schema)
+        ends.update((order, one.name.parts) for one in dropped)
+        absent = {parts for parts, mode in modes if mode is CreateMode.IF_ABSENT}
+        makes.update((order, parts) for parts, _mode in modes if parts not in absent)
+    return ends, makes
 
 
 def _beside(old: TableName, new: TableName) -> TableName:

@@ -81,6 +81,11 @@ _RUN_BY_THEMSELVES = frozenset({"task", "alert"})
 """What the engine runs on its own, so that no other statement need tell what it calls."""
 NO_SESSION = Session()
 """One of which nothing is known yet: names are as they are written."""
+_CONTROL_FLOW = re.compile(
+    r"\b(?:while|loop|until|else?\s*+if|elif|goto|rollback|abort|exception|handler|catch|end\s++(?:if|case|for|repeat))\b"
+    r"|\bif\s++(?!(?:not\s++)?exists\s++[^\s(])|\\(?:if|elif)\b"
+)
+"""Words by which statements are left out, run again or taken back. Blocks are not known in every dialect."""
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
@@ -147,7 +152,7 @@ class ScriptStatement:
     `column` (from 1) is where in that line the very text stands, 0 where the script does not have it like that.
     `function`: the view as which a function is read, whose text it is. `calls`: the routine that it runs, and that the
     script does not define: what that does is not known. `namespace`: where its names are looked for. `found`: what its
-    text does, kept as many are split before the first is parsed.
+    text does, kept as many are split before the first is parsed. `in_order`: it surely runs once, where it stands.
     """
 
     line: int
@@ -158,6 +163,7 @@ class ScriptStatement:
     calls: tuple[str, ...] = ()
     namespace: Namespace = field(default_factory=Namespace)
     found: Classification | None = field(default=None, compare=False)
+    in_order: bool = field(default=False, compare=False)
 
     @property
     def unread_call(self) -> str:
@@ -195,6 +201,7 @@ def script_statements(
     written = split(script, dialect.name)
     definitions = _Definitions.of(written, dialect)
     defined = defined_routines(script)
+    straight = len(written) > 1 and _replaces_in_order(script)
     for as_written, statement in zip(written, with_variables(written, dialect.name), strict=True):
         start = script.find(as_written.text, end)
         column = start - script.rfind("\n", 0, start) if start >= 0 else 0
@@ -214,7 +221,14 @@ def script_statements(
             if step.problem or step.text or calls:
                 line, text, problem = _readable(statement, step, dialect)
                 at = column if step.text == statement.text else 0
-                yield ScriptStatement(line, text, problem, at, view, calls, namespace, classify(text, dialect))
+                found, in_order = classify(text, dialect), straight and at > 0
+                yield ScriptStatement(line, text, problem, at, view, calls, namespace, found, in_order)
+
+
+def _replaces_in_order(script: str) -> bool:
+    """Whether a script may make what it made before, which nobody asks of others, and does so in the order it has."""
+    lowered = script.lower()
+    return ("drop" in lowered or "replace" in lowered) and _CONTROL_FLOW.search(lowered) is None
 
 
 def _sessions(

@@ -324,3 +324,70 @@ def test_a_temporary_table_made_of_the_table_whose_name_it_takes_reads_that_one(
         "postgres",
     )
     assert edges(parser) == ["s.a -> t.a", "web.t.a -> t (2).a", "t (2).a -> x.a"]
+
+
+FROM_S, FROM_U = "CREATE TEMP TABLE t AS SELECT a FROM s", "CREATE TEMP TABLE t AS SELECT a FROM u"
+AGAIN = f"DROP TABLE t; {FROM_U};"
+
+NOT_SURELY_ANEW = [
+    ("postgres", f"{FROM_S}; CREATE TEMP TABLE IF NOT EXISTS t AS SELECT a FROM u;"),
+    ("postgres", f"{FROM_S}; DROP TABLE t; CREATE TEMP TABLE IF NOT EXISTS t AS SELECT a FROM u;"),
+    ("postgres", f"{FROM_S}; {FROM_U};"),
+    ("postgres", f"{FROM_S}; DROP TABLE web.t; {FROM_U};"),
+    ("postgres", f"{FROM_S}; BEGIN; {AGAIN} ROLLBACK;"),
+    ("postgres", f"DO $$ BEGIN IF c THEN {FROM_S}; ELSE {AGAIN} END IF; END $$;"),
+    ("postgres", f"{FROM_S};\n\\if :c\n{AGAIN}\n\\endif\n"),
+    ("redshift", f"{FROM_S}; IF c THEN {AGAIN} END IF;"),
+    ("redshift", f"{FROM_S}; FOR r IN (SELECT 1) LOOP {AGAIN} END LOOP;"),
+    ("bigquery", f"IF c THEN {FROM_S}; ELSE {AGAIN} END IF;"),
+    ("bigquery", f"{FROM_S}; BEGIN {AGAIN} EXCEPTION WHEN ERROR THEN SELECT 1; END;"),
+    ("bigquery", f"{FROM_S}; WHILE c DO {AGAIN} END WHILE;"),
+    ("mysql", f"CREATE PROCEDURE p() BEGIN IF c THEN {FROM_S}; ELSE {AGAIN} END IF; END;".replace("TEMP", "TEMPORARY")),
+]
+
+
+@pytest.mark.parametrize(("dialect", "script"), NOT_SURELY_ANEW)
+def test_a_temporary_table_that_may_be_the_one_before_has_its_name(dialect: str, script: str) -> None:
+    parser = LineageParser(f"{script} INSERT INTO x (a) SELECT a FROM t", dialect)
+    assert edges(parser) == ["s.a -> t.a", "u.a -> t.a", "t.a -> x.a"]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "IF @c = 1 SELECT a INTO #t FROM s ELSE SELECT a INTO #t FROM u",
+        "SELECT a INTO #t FROM s; IF @c = 1 BEGIN DROP TABLE #t SELECT a INTO #t FROM u END",
+        "SELECT a INTO #t FROM s; IF @c = 1 GOTO n; DROP TABLE #t; SELECT a INTO #t FROM u; n:",
+    ],
+)
+def test_a_temporary_table_of_one_branch_of_t_sql_has_the_name_of_the_other(script: str) -> None:
+    found = edges(LineageParser(f"{script} INSERT x (a) SELECT a FROM #t", "tsql"))
+    assert found == ["s.a -> #t.a", "u.a -> #t.a", "#t.a -> x.a"]
+
+
+def test_a_temporary_table_made_if_it_does_not_exist_has_the_rows_that_it_had() -> None:
+    script = "CREATE TEMP TABLE t (a int); INSERT INTO t SELECT a FROM s; CREATE TEMP TABLE IF NOT EXISTS t (a int);"
+    parser = LineageParser(f"{script} INSERT INTO x (a) SELECT a FROM t", "postgres")
+    assert edges(parser) == ["s.a -> t.a", "t.a -> x.a"]
+
+
+def test_temporary_tables_of_two_schemas_are_told_by_their_names() -> None:
+    parser = LineageParser(
+        "CREATE TEMP TABLE t AS SELECT a FROM s; CREATE OR REPLACE TEMP TABLE web.t AS SELECT a FROM u;"
+        " INSERT INTO x (a) SELECT a FROM t; INSERT INTO y (a) SELECT a FROM web.t",
+        "snowflake",
+    )
+    assert edges(parser) == ["s.A -> t.A", "u.A -> web.t.A", "t.A -> x.A", "web.t.A -> y.A"]
+
+
+def test_a_renamed_temporary_table_has_its_last_name_and_no_number() -> None:
+    parser = LineageParser(
+        f"{FROM_S}; {AGAIN} ALTER TABLE t RENAME TO v; INSERT INTO x (a) SELECT a FROM v", "postgres"
+    )
+    assert edges(parser) == ["s.a -> t.a", "u.a -> v.a", "v.a -> x.a"]
+
+
+def test_a_branch_beside_does_not_make_tables_of_batches_one() -> None:
+    batch = "DECLARE @t TABLE (a int); INSERT @t SELECT a FROM {}; IF @c = 1 INSERT {} (a) SELECT a FROM @t"
+    found = edges(LineageParser(f"{batch.format('s', 'x')}\nGO\n{batch.format('u', 'y')}", "tsql"))
+    assert found == ["s.a -> #@t.a", "#@t.a -> x.a", "u.a -> #@t (2).a", "#@t (2).a -> y.a"]
