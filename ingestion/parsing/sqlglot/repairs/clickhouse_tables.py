@@ -18,17 +18,21 @@ What is written into them goes on to the other, which is not told: with an edge 
 origin, and nothing in the definition says whether rows go that way at all.
 """
 _NO_COLUMN = keywords("index constraint projection primary")
+_BEHIND_FUNCTION = keywords("comment settings format")
 
 
 def dictionary(code: Code) -> Iterator[Edit]:
     """FROM dictionary('db.d') reads the dictionary of that name."""
     for number in range(1, len(code) - 3):
         if code.stands(number, "dictionary", "(") and code.word(number - 1) in ("from", "join", ","):
-            closing = code.closing(number + 1)
-            name = code.between(number + 2, closing)
-            if code.is_string(number + 2):
-                name = _quote(*code.without_quotes(number + 2).split("."))
-            yield code.edit(number, closing, name)
+            yield code.edit(number, code.closing(number + 1), _dictionary_name(code, number + 2))
+
+
+def _dictionary_name(code: Code, index: int) -> str:
+    """The name that dictionary(…) is given at an index."""
+    if code.is_string(index):
+        return _quote(*code.without_quotes(index).split("."))
+    return code.between(index, code.closing(index - 1))
 
 
 def _quote(*parts: str) -> str:
@@ -38,7 +42,8 @@ def _quote(*parts: str) -> str:
 def loaded_dictionary(code: Code) -> Iterator[Edit]:
     """CREATE DICTIONARY d (…) SOURCE(CLICKHOUSE(TABLE 's' …)) as the table that it loads from there.
 
-    Of a dictionary from elsewhere only the name is left: what its source is called there is no name here.
+    Of a dictionary from another system only the name is left: what its source is called there is no name here. One
+    from another ClickHouse reads what remote(…) does.
     """
     index = next((n for n in range(1, min(len(code), 5)) if code.stands(n, "dictionary")), None)
     opening = next((n for n in range(index or 0, len(code)) if code.word(n) == "("), None)
@@ -68,11 +73,12 @@ def _rows(code: Code, source: int, columns: str) -> str:
     settings = {
         code.word(n): code.without_quotes(n + 1)
         for n in range(source + 2, code.closing(source + 1) - 1)
-        if code.is_string(n + 1) or code.word(n) in ("table", "db", "host")
+        if code.is_string(n + 1) or code.word(n) in ("table", "db", "host", "port")
     }
     kind = code.word(source)
-    if kind == "clickhouse" and not OWN_ADDRESS.fullmatch(settings.get("host", "localhost")):
-        return ""
+    address = ":".join((settings.get("host", "localhost"), *(settings[key] for key in ("port",) if key in settings)))
+    if kind == "clickhouse" and not OWN_ADDRESS.fullmatch(address):
+        return f"SELECT {columns} FROM remote()"
     if kind == "clickhouse" and "table" in settings:
         return f"SELECT {columns} FROM {_quote(settings.get('db', ''), settings['table'])}"
     if kind == "clickhouse" and "query" in settings:
@@ -95,25 +101,39 @@ def forwarding_table(code: Code) -> Iterator[Edit]:
     if first is None or len(arguments) < first + 2:
         return
     path = [_argument(code, *one) for one in arguments[first : first + 2]]
-    opening = next((n for n in range(index, engine - 1) if code.word(n) == "("), None)
-    items = _first_of_items(code, opening) if opening is not None else []
-    listed = [code.between(n, n + 1) for n in items if code.word(n) not in _NO_COLUMN]
+    opening = next((n for n in range(index, engine - 1) if code.word(n) == "("), engine)
     if path[1]:
         end = next(n for n in range(index, engine) if code.word(n) in ("on", "(", "as", "engine"))
         yield code.edit(index, index, "VIEW")
-        yield code.edit(end, len(code) - 1, f" AS SELECT {', '.join(listed) or '*'} FROM {_quote(*path)}")
+        yield code.edit(end, len(code) - 1, f" AS SELECT {_declared_columns(code, opening)} FROM {_quote(*path)}")
 
 
 def table_over_function(code: Code) -> Iterator[Edit]:
-    """CREATE TABLE d AS f(…) as the view that it is: d goes on to read what the function gives."""
+    """CREATE TABLE d (a …) AS f(…) as the view that it is: d goes on to read what the function gives.
+
+    It has the columns that it declares: what mysql(…) and merge(…) give tells no text.
+    """
     index = next((n for n in range(1, min(len(code), 5)) if code.word(n) == "table"), None)
     behind = next((n for n in code.outside(index) if code.word(n) == "as"), len(code)) if index is not None else 0
     called = code.is_word(behind + 1) and code.word(behind + 1) not in QUERY_STARTS and code.word(behind + 2) == "("
     if index is None or not code.stands(0, "create") or not called:
         return
-    if code.closing(behind + 2) >= len(code) - 1 - code.stands(len(code) - 1, ";"):
-        yield code.edit(index, index, "VIEW")
-        yield code.edit(behind, behind, "AS SELECT * FROM")
+    closing, last = code.closing(behind + 2), len(code) - 1 - code.stands(len(code) - 1, ";")
+    if closing < last and code.word(closing + 1) not in _BEHIND_FUNCTION:
+        return
+    opening = next((n for n in range(index, behind) if code.word(n) == "("), behind)
+    end = next(n for n in range(index, behind + 1) if code.word(n) in ("on", "(", "as"))
+    yield code.edit(index, index, "VIEW")
+    function = code.between(behind + 1, closing + 1)
+    if code.stands(behind + 1, "dictionary"):
+        function = _dictionary_name(code, behind + 3)
+    yield code.edit(end, last, f"AS SELECT {_declared_columns(code, opening)} FROM {function}")
+
+
+def _declared_columns(code: Code, opening: int) -> str:
+    """The columns of the list at a token, all where none is declared."""
+    items = _first_of_items(code, opening) if code.word(opening) == "(" else []
+    return ", ".join(code.between(n, n + 1) for n in items if code.word(n) not in _NO_COLUMN) or "*"
 
 
 def _argument(code: Code, first: int, until: int) -> str:

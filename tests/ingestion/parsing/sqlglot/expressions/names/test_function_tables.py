@@ -230,8 +230,6 @@ def test_a_dictionary_is_loaded_from_its_source(source: str, expected: set[str])
     "source",
     [
         "mysql(host 'h' table 's' password 'pw-77')",
-        "clickhouse(host 'h' port 9000 db 'e' table 's' password 'pw-77')",
-        "clickhouse(host 'h' query 'select id, a from e.s' password 'pw-77')",
         "null()",
     ],
 )
@@ -240,3 +238,44 @@ def test_a_dictionary_from_another_system_has_no_source_and_no_secret(source: st
     statement = parse(text, "clickhouse")
     assert statement.writes == ()
     assert b"pw-77" not in pickle.dumps(statement)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "host 'h' port 9000 db 'e' table 's' password 'pw-77'",
+        "host 'h' query 'select id, a from e.s' password 'pw-77'",
+        "host 'localhost' port 9001 db 'e' table 's' password 'pw-77'",
+        "port 9001 db 'e' table 's' password 'pw-77'",
+    ],
+)
+def test_a_dictionary_from_another_clickhouse_says_so_and_has_no_table_of_this_one(source: str) -> None:
+    text = f"create dictionary d (id UInt64, a Date) primary key (id) source(clickhouse({source})) layout(flat())"
+    assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
+    assert problems(text, "clickhouse") == problems("select id from remote('h', e.s)", "clickhouse")
+    assert problems(text, "clickhouse") != []
+    assert lines_of_flows(text, "clickhouse") == [{"into d", "from remote", "id = remote.id", "a = remote.a"}]
+
+
+@pytest.mark.parametrize(
+    ("definition", "expected"),
+    [
+        (
+            "d (k Int8, j Int8) as mysql('h', 'e', 's', 'u', 'pw-77')",
+            {"into d", "from mysql", "k is constant", "j is constant"},
+        ),
+        ("d (k Int8, index i k type minmax) as merge('e', '^s')", {"into d", "from merge", "k is constant"}),
+        ("d on cluster c (k Int8) as remote('localhost', e.s)", {"into d", "from e.s", "k = e.s.k"}),
+        (
+            "d (k Int8) as s3('https://b/x.csv', 'CSV') comment 'c'",
+            {"into d", "from https://b/x.csv", "k = https://b/x.csv.k"},
+        ),
+        ("d as dictionary('e.s')", {"into d", "from e.s", "* = e.s"}),
+        ("d as dictionary(e.s) comment 'c'", {"into d", "from e.s", "* = e.s"}),
+        ("d (k Int8) as dictionary('e.s');", {"into d", "from e.s", "k = e.s.k"}),
+    ],
+)
+def test_a_table_over_a_function_has_the_columns_that_it_declares(definition: str, expected: set[str]) -> None:
+    text = f"create table {definition}"
+    assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
+    assert lines_of_flows(text, "clickhouse") == [expected]
