@@ -509,7 +509,7 @@ class LineageParser:
         for flow in self._flows:
             if flow.target is not None and flow.target.name not in found:
                 names = tuple(output.name for output in flow.outputs)
-                if names and all(output.star is None and output.name for output in flow.outputs):
+                if names and all(output.star is None and output.name not in ("", "*") for output in flow.outputs):
                     found[flow.target.name] = names
         return found
 

@@ -402,8 +402,11 @@ def _widen(schema: Schema, written: Schema) -> Schema:
 
 
 def _schema_of_outputs(flow: Flow) -> Schema | None:
-    """The columns that a creating flow gives its target; None while a star in it is not expanded."""
-    if any(output.star is not None or not output.name for output in flow.outputs):
+    """The columns that a creating flow gives its target; None while a star in it is not expanded.
+
+    That over a function of which nothing is known has no table, and goes by the name of all columns.
+    """
+    if any(output.star is not None or output.name in ("", "*") for output in flow.outputs):
         return None
     return tuple(Column(output.name, output.type, output.body) for output in flow.outputs) or None
 

@@ -70,6 +70,22 @@ def test_a_qualified_schema_serves_a_bare_name_that_only_it_can_mean() -> None:
     assert pairs(parser) == {("orders.a", "a")}
 
 
+@pytest.mark.parametrize(
+    ("dialect", "made"),
+    [
+        ("postgres", "create view a as select * from f(1)"),
+        ("postgres", "create table a as select f.*, 1 as q from f(1) f"),
+        ("clickhouse", "create table a as mysql('h', 'e', 's', 'u', 'pw-77')"),
+        ("clickhouse", "create table a (k Int8) as mysql('h', 'e', 's', 'u', 'pw-77')"),
+    ],
+)
+def test_what_is_made_of_a_function_has_the_columns_that_are_read_of_it(dialect: str, made: str) -> None:
+    parser = LineageParser(f"{made}; insert into o select k from a", dialect)
+    assert [(str(source), str(target)) for source, target in parser.column_lineage] == [("a.k", "o.k")]
+    assert parser.problems == ()
+    assert ("*",) not in parser.whole_columns.values()
+
+
 def test_without_a_schema_a_star_stays_a_star() -> None:
     assert pairs(LineageParser("INSERT INTO t SELECT * FROM s")) == {("s.*", "t.*")}
 
