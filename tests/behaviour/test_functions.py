@@ -367,6 +367,62 @@ def test_the_rows_of_a_function_that_does_more_than_insert_them_are_not_known(sh
     assert outcome.columns == set()
 
 
+def test_a_function_whose_server_fills_some_columns_is_not_read(shop: Opened) -> None:
+    for more in ("k int identity", "k as one * 2", "k rowversion", "k [timestamp]"):
+        text = (
+            f"create function dbo.recent() returns @rows table ({more}, one int, two int) as begin"
+            " insert @rows select b, a from src return end"
+        )
+        outcome = shop(TABLES, dialect="tsql").run(
+            text, "insert into tgt (a, b) select r.one, r.two from dbo.recent() r"
+        )
+        assert outcome.columns == set(), more
+
+
+@pytest.mark.parametrize("language", ["sql", "plpgsql"])
+@pytest.mark.parametrize(
+    ("head", "query", "columns"),
+    [
+        ("recent() returns setof tgt", "select b, a from src", set()),
+        ("recent() returns setof tgt", "select * from src", set()),
+        ("recent() returns setof tgt", "select s.* from tgt t join src s on true", set()),
+        ("recent() returns setof public.src", "select s.* from src as s", {("src.a", "tgt.a"), ("src.b", "tgt.b")}),
+        ("recent() returns setof src", "select * from src", {("src.a", "tgt.a"), ("src.b", "tgt.b")}),
+        (
+            "recent(out a int, out b int) returns setof record",
+            "select b, a from src",
+            {("src.b", "tgt.a"), ("src.a", "tgt.b")},
+        ),
+    ],
+)
+def test_the_rows_of_a_type_have_its_columns_by_position(
+    shop: Opened, language: str, head: str, query: str, columns: set[tuple[str, str]]
+) -> None:
+    body = query if language == "sql" else f"begin return query {query}; return; end"
+    text = f"create function {head} language {language} as $$ {body} $$"
+    outcome = shop(TABLES, dialect="postgres").run(text, "insert into tgt (a, b) select r.a, r.b from recent() r")
+    assert outcome.columns == columns
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "(select a from src)",
+        "table src",
+        "execute 'select a from src'",
+        "select a from src for update",
+        "with d as (delete from src returning a) select a from d",
+    ],
+)
+def test_a_function_is_not_read_in_part(shop: Opened, more: str) -> None:
+    text = (
+        "create function recent() returns table (one int) language plpgsql as $$ begin return query select b from src;"
+        f" return query {more}; end $$"
+    )
+    outcome = shop(TABLES, dialect="postgres").run(text, "insert into tgt (a) select one from recent()")
+    assert outcome.columns == set()
+
+
 def test_a_text_that_a_script_runs_is_read_where_it_is_known(shop: Opened) -> None:
     script = (
         "declare @s nvarchar(max) = N'insert into tgt (a) '\nset @s += N'select b from src'\nexec sp_executesql @s\n"

@@ -983,6 +983,7 @@ class _Reader:
         if self.code.words(self.index, 2) == ("return", "query"):
             words = self.code.words(self.index + 2, until - self.index - 2)
             if words[:1] not in (("select",), ("with",)) or not _CHANGING.isdisjoint(words):
+                self.returned.append("")  # rows that no query here gives: EXECUTE text, TABLE t, INSERT … RETURNING
                 self.index += 2
                 return
             called = routine_called_at(self.code, self.index + 2)

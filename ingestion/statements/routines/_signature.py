@@ -26,6 +26,8 @@ _LANGUAGES = keywords("sql plpgsql tsql plsql")
 _TABLE_QUERIES = keywords("select with from values table (")
 _QUOTE_PREFIXES = keywords("n r b rb br q")
 _CONSTRAINTS = keywords("primary unique check constraint index foreign")
+_FILLED_BY_SERVER = keywords("timestamp rowversion")
+_OUTGOING = keywords("out inout")
 _BEFORE_BODY = _QUOTE_PREFIXES | {"as", "is"}
 _ELSEWHERE = "external"
 """The language of a body that is in a library of the server's."""
@@ -34,8 +36,10 @@ _ELSEWHERE = "external"
 @dataclass(frozen=True, slots=True)
 class Header:
     """What stands before a body. `parameters` are names; `path` is the search path that the routine brings along,
-    `columns` are those that RETURNS TABLE names. `given` are the parameters that a call gives, by their positions, ""
-    for one without a name; none where one of them takes several arguments.
+    `columns` are those that RETURNS TABLE names, or the parameters that rows go out by. `given` are the parameters that
+    a call gives, by their positions, "" for one without a name; none where one of them takes several arguments. `rows`
+    is the variable whose rows T-SQL's function gives, () its `columns` where an INSERT without a list skips some.
+    `row_type` is that of RETURNS SETOF, whose columns the rows have by their positions.
     """
 
     kind: str
@@ -49,6 +53,7 @@ class Header:
     columns: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     rows: str = ""
+    row_type: tuple[str, ...] = ()
 
     @property
     def readable(self) -> bool:
@@ -69,6 +74,7 @@ class _Found:
     returns_trigger: bool = False
     columns: tuple[str, ...] = ()
     rows: str = ""
+    row_type: tuple[str, ...] = ()
 
 
 def read_header(text: str, dialect: Dialect) -> Header | None:
@@ -84,13 +90,12 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     name, index = code.dotted_name(index)
     if not name:
         return None
-    parameters: tuple[str, ...] = ()
-    given: tuple[str, ...] = ()
+    parameters = given = outgoing = tuple[str, ...]()
     index += 2 * (code.word(index) == ";")  # T-SQL's ;1
     if code.word(index) == "(" and kind not in SCHEDULED:
-        closing = code.closing(index)
-        parameters, given = tuple(_parameters(code, index + 1, closing)), _given_parameters(code, index + 1, closing)
-        index = closing + 1
+        within = code, index + 1, code.closing(index)
+        parameters, given, outgoing = tuple(_parameters(*within)), _given_parameters(*within), tuple(_outgoing(*within))
+        index = code.closing(index) + 1
     found = _Found(returns_table=code.word(kind_at - 1) == "table")  # BigQuery's TABLE FUNCTION
     body = _body(code, index, found, scheduled=kind in SCHEDULED)
     if body is None:
@@ -109,9 +114,10 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         tuple(found.path),
         found.returns_table,
         found.returns_trigger,
-        found.columns,
+        found.columns or (outgoing if found.row_type else ()),
         given,
         found.rows,
+        found.row_type,
     )
 
 
@@ -156,6 +162,13 @@ def _given_parameters(code: Code, first: int, last: int) -> tuple[str, ...]:
     return tuple(next(_parameters(code, *pair), "") for pair in items)
 
 
+def _outgoing(code: Code, first: int, last: int) -> Iterator[str]:
+    """The parameters by which what a function gives goes out: `OUT a int`, `INOUT b int`."""
+    for begin, end in code.items(first, last):
+        if not _OUTGOING.isdisjoint(code.words(begin, 2)):
+            yield from _parameters(code, begin, end)
+
+
 def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | None:
     """The text of the body, found after the clauses between."""
     body: str | None = None
@@ -170,10 +183,10 @@ def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | No
             found.returns_table = True
             if code.word(index + 2) == "(":
                 found.columns = tuple(_parameters(code, index + 3, code.closing(index + 2)))
+            found.row_type = code.dotted_name(index + 2)[0] if code.word(index + 1) == "setof" else ()
         elif word == "returns" and code.words(index + 2, 2) == ("table", "(") and code.word(index + 1)[:1] == "@":
             found.returns_table, found.rows = True, code.word(index + 1)
-            listed = code.items(index + 4, code.closing(index + 3))
-            found.columns = tuple(code.name(begin) for begin, _end in listed if code.word(begin) not in _CONSTRAINTS)
+            found.columns = _filled_columns(code, index + 3)
             index += 3
         elif word == "returns" and code.word(index + 1) == "trigger":
             found.returns_trigger = True
@@ -192,6 +205,16 @@ def _body(code: Code, index: int, found: _Found, *, scheduled: bool) -> str | No
             return code.text[code.start_of(start) :]
         index += 1
     return "" if body is None and not is_sql(found.language) else body
+
+
+def _filled_columns(code: Code, opening: int) -> tuple[str, ...]:
+    """The columns between parentheses, as an INSERT without a list fills them; none where it does not fill them all."""
+    listed = [pair for pair in code.items(opening + 1, code.closing(opening)) if code.word(pair[0]) not in _CONSTRAINTS]
+    for begin, end in listed:
+        words = code.words(begin + 1, end - begin - 1)
+        if words[:1] == ("as",) or "identity" in words or code.name(begin + 1).lower() in _FILLED_BY_SERVER:
+            return ()
+    return tuple(code.name(begin) for begin, _end in listed)
 
 
 def _stands_before_body(code: Code, index: int) -> bool:

@@ -69,6 +69,8 @@ def function_as_view(text: str, dialect: str) -> FunctionView | None:
     elif header.returns_table:
         query = _only_query(header.body, rules, variables)
         queries = _returned_queries(header, rules, variables) if query is None else (query,)
+        if not all(_is_named(query, header, rules) for query in queries):
+            return None
     elif reads:
         queries = _values_of(header, rules, variables)
     else:
@@ -102,6 +104,8 @@ def _values_of(header: Header, dialect: Dialect, variables: Variables) -> tuple[
 
 def _filling_queries(header: Header, dialect: Dialect, variables: Variables) -> tuple[str, ...]:
     """The queries whose rows T-SQL's `RETURNS @r TABLE (…)` gives; none where its body does more than INSERT them."""
+    if not header.columns:
+        return ()
     steps, _returned = read_body(header.body, dialect, variables)
     queries = tuple(_inserted_query(Code.of(step.text, dialect), header) for step in steps)
     return queries if all(queries) else ()
@@ -111,7 +115,28 @@ def _returned_queries(header: Header, dialect: Dialect, variables: Variables) ->
     """The queries whose rows PL/pgSQL's RETURN QUERY gives; none where its body does more than that."""
     steps, returned = read_body(header.body, dialect, variables)
     only_queries = all(Code.of(one, dialect, 1).word(0) in _QUERIES for one in returned)
-    return returned if returned and only_queries and not steps else ()
+    named = header.columns or header.row_type
+    return returned if named and only_queries and not steps else ()
+
+
+def _is_named(query: str, header: Header, dialect: Dialect) -> bool:
+    """Whether the rows of a query have its columns' names: those of RETURNS SETOF t have t's, by their positions.
+
+    They are the same of t's own rows. One value alone can be mistaken for no other, and a call names those of a record.
+    """
+    if header.columns or not header.row_type or header.row_type == ("record",):
+        return True
+    code = Code.of(query, dialect)
+    select = code.find(0, frozenset({"select"})) + 1
+    start = code.find(select, frozenset({"from"}))
+    listed = list(code.items(select, start))
+    if code.word(start - 1) != "*":
+        return len(listed) == 1
+    table, end = code.dotted_name(start + 1)
+    alias = code.name(end + (code.word(end) == "as"))
+    of_table = start - select == 1 or code.name(select) in (*table[-1:], alias)
+    same = table[-len(header.row_type) :] == header.row_type[-len(table) :]
+    return bool(table) and same and of_table and len(listed) == 1
 
 
 def _inserted_query(code: Code, header: Header) -> str:
@@ -186,7 +211,8 @@ def _parameters(header: Header, *, known_again: bool = True) -> Variables:
     named = {name.casefold(): placeholder(number, name) for number, name in enumerate(header.given, 1) if name}
     variables = Variables(unmarked=True, placeholders=named if known_again else {})
     for parameter in header.parameters:
-        variables.declare(parameter)
+        if parameter not in header.columns or parameter in header.given:
+            variables.declare(parameter)
     return variables
 
 
