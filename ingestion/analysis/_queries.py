@@ -67,7 +67,7 @@ from ingestion.analysis.scope import (
     item_key,
     unnested_fields,
 )
-from ingestion.dialects import dialect_of, fold_column
+from ingestion.dialects import Dialect, dialect_of, fold, fold_column
 from ingestion.dialects.definition import LaterItems
 from ingestion.dialects.functions import ELEMENTS
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
@@ -92,7 +92,9 @@ class QueryAnalysis:
         self._used: set[int] = set()
         self.functions: dict[TableName, None] = {}
         self.of_function = of_function
-        self._one_row_tables = dict(self.dialect.one_row_tables)
+        named = self.dialect.one_row_tables
+        self._one_row_words = {table for table, column in named if not column}
+        self._one_row_tables = {_folded_path(table, self.dialect): column for table, column in named if column}
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -145,10 +147,16 @@ class QueryAnalysis:
             rows = self._tables[name] = TableColumns(self.sources, name, self._schema_of(name) or None)
         return rows
 
-    def _one_row(self, column: str) -> QueryColumns:
-        """The row of DUAL: no data comes out of it, so that it is no source."""
-        name = fold_column(column, self.dialect, quoted=False)
-        return QueryColumns(self.sources, [(name, ColumnValue(()).known_as(name))] if name else [])
+    def _one_row(self, name: TableName) -> QueryColumns | None:
+        """The row of DUAL: no data comes out of it, so that it is no source. None of another table.
+
+        MySQL's is a word of the language: a table is meant where it stands in quotes.
+        """
+        column = self._one_row_tables.get(name.dotted)
+        if column is None:
+            return QueryColumns(self.sources, []) if str(name).lower() in self._one_row_words else None
+        column = fold_column(column, self.dialect, quoted=False)
+        return QueryColumns(self.sources, [(column, ColumnValue(()).known_as(column))])
 
     # -- SELECT
 
@@ -198,10 +206,8 @@ class QueryAnalysis:
             elif array is not None:
                 alias = alias or source.parts[-1]
                 rows = self._function(_elements(array), replace(relation, alias=alias), scope)
-            elif source.dotted.lower() in self._one_row_tables:
-                rows = self._one_row(self._one_row_tables[source.dotted.lower()])
             else:
-                rows = self.table(source)
+                rows = self._one_row(source) or self.table(source)
         elif isinstance(source, TableFunction):
             rows = self._function(source, relation, scope)
             if source.name is not None and self.table(source.name).columns is not None:
@@ -585,3 +591,7 @@ def _state(rows: QueryColumns) -> list[object]:
     return [
         (entry[0], frozenset(entry[1].keys)) if isinstance(entry, tuple) else entry.table for entry in rows.entries
     ] + [frozenset(rows.indirect)]
+
+
+def _folded_path(path: str, dialect: Dialect) -> str:
+    return ".".join(fold(part, dialect, quoted=False) for part in path.split("."))

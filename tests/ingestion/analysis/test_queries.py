@@ -440,6 +440,31 @@ def test_a_table_of_another_schema_or_server_than_the_systems_is_a_source(table:
     assert "from " in " ".join(lines_of_flows(f"insert into n (a) select a from {table}", "oracle")[0])
 
 
+@pytest.mark.parametrize(
+    ("dialect", "table", "source"),
+    [
+        ("mysql", "`dual`", "dual"),
+        ("mysql", "`DUAL`", "DUAL"),
+        ("mariadb", "`dual`", "dual"),
+        ("oracle", '"dual"', "dual"),
+        ("oracle", '"sys".dual', "sys.DUAL"),
+        ("snowflake", '"dual"', "dual"),
+        ("saphana", '"dummy"', "dummy"),
+        ("clickhouse", "SYSTEM.ONE", "SYSTEM.ONE"),
+    ],
+)
+def test_a_name_in_quotes_that_is_not_the_systems_is_a_table(dialect: str, table: str, source: str) -> None:
+    assert f"from {source}" in lines_of_flows(f"insert into n (a) select x.a from {table} x", dialect)[0]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "table"), [("oracle", '"DUAL"'), ("vertica", '"dual"'), ("clickhouse", "`system`.`one`")]
+)
+def test_the_systems_own_name_in_quotes_is_its_one_row(dialect: str, table: str) -> None:
+    (lines,) = lines_of_flows(f"insert into n (a) select 1 from {table}", dialect)
+    assert {line.lower() for line in lines} == {"into n", "a is constant"}
+
+
 @pytest.mark.parametrize("dialect", ["postgres", "tsql", "hive", "sqlite", "bigquery"])
 def test_where_no_system_has_a_dual_it_is_a_table(dialect: str) -> None:
     assert column_lines("select a from dual", dialect) == {"a = dual.a"}
