@@ -224,7 +224,7 @@ class _SeparatorReading:
 
     verb: str = ""
     before: str = ""
-    query_due: bool = False  # INSERT INTO t ... and WITH x AS (...) wait for their SELECT
+    query_due: bool = False  # INSERT INTO t ..., WITH x AS (...) and a cursor wait for their SELECT
     body_due: bool = False  # IF and WHILE wait for a statement
     parentheses: int = 0
     blocks: int = 0
@@ -243,11 +243,15 @@ class _SeparatorReading:
             return False
         elif word == "else":
             self.body_due = True
-        elif word == "with" and before in ("", "as"):
-            self.verb = self.verb or word
+        elif word == "with" and (before in ("", "as") or (self.verb == "declare" and begins_line)):
+            begins_query = self.verb == "declare"
+            self.verb = word if begins_query else self.verb or word
             self.query_due = True
+            return begins_query
         elif word == "values":
             self.query_due = False
+        elif word == "cursor" and self.verb == "declare" and not before.startswith("@") and before != "as":
+            self.verb, self.query_due = word, True
         elif word in _VERBS:
             return self._verb(word, before, begins_line=begins_line)
         return False
@@ -290,7 +294,6 @@ class _SeparatorReading:
             (word == "set" and self.verb in ("update", "merge", "alter"))
             or (word in ("alter", "drop") and self.verb == "alter")
             or (word == "if" and self.verb in ("drop", "create", "alter"))
-            or (word == "select" and self.verb == "declare")
         )
 
 
@@ -383,7 +386,7 @@ _OPENS_BLOCK = re.compile(
     r"|(?:\A|;)\s*+(?:\w++\s*+:\s*+)?+(?:if|while|loop|for|repeat)\b",
     re.IGNORECASE,
 )
-FILLS_VARIABLES = re.compile(
+_FILLS_VARIABLES = re.compile(
     r"\bfetch\b[^;]{0,200}?\binto\s++@|\bselect\s++(?:top\b[^@;]{0,20})?@\w++\s*+=[^;]{0,2000}?\bfrom\b"
     r"|@\w++[^;@=]{0,60}=\s*+\(\s*+select\b",
     re.IGNORECASE,
@@ -480,7 +483,7 @@ def _spans(text: str, dialect: Dialect) -> Iterator[tuple[int, int, int]]:
 
 
 def _fills_variables(text: str, start: int, end: int) -> bool:
-    filled = FILLS_VARIABLES.search(text, start, end)
+    filled = _FILLS_VARIABLES.search(text, start, end)
     return filled is not None and WRITES.search(text, filled.end(), end) is not None
 
 

@@ -15,7 +15,7 @@ from ingestion.dialects.lexing import COMMENT, HINT, WORD, Token, lexicon_of, to
 from ingestion.model.lineage import StatementKind as Kind
 from ingestion.model.outcomes import Outcome
 from ingestion.statements import session_changes
-from ingestion.statements._splitting import FILLS_VARIABLES, WRITES
+from ingestion.statements._splitting import WRITES
 from ingestion.statements.cleaning import redefined_view
 from ingestion.statements.session_changes import SessionChange
 
@@ -477,17 +477,16 @@ def _begin(statement: _Examined) -> Classification:
 
 
 def _declare(statement: _Examined) -> Classification:
-    """DECLARE a cursor or a variable; with a BEGIN behind it a block, and where queries fill what is written.
+    """DECLARE a cursor or a variable; with a BEGIN behind it a block.
 
-    So it is in T-SQL where a text is run behind it: `DECLARE @s varchar(99) = 'DELETE FROM t' EXEC (@s)`. Its
+    So it is in T-SQL where something is written behind it, or a text run: `DECLARE @i int = 1 SELECT a INTO n FROM s`,
+    `DECLARE @s varchar(99) = 'DELETE FROM t' EXEC (@s)`. Its
     `DECLARE @t TABLE (a INT)` is a block, too: it makes a table. DECLARE GLOBAL TEMPORARY TABLE is a statement of its
     own, which makes one.
     """
     if [token.text.lower() for token in statement.head(4)][2:] == ["temporary", "table"]:
         return _create_table(statement, islice(statement.tokens(), 4, 30))
-    goes_on = statement.dialect.separator is Separator.GO and (
-        (statement.has(FILLS_VARIABLES) and statement.has(WRITES)) or statement.has(_RUNS_TEXT)
-    )
+    goes_on = statement.dialect.separator is Separator.GO and (statement.has(WRITES) or statement.has(_RUNS_TEXT))
     makes_table = statement.dialect.table_variables and statement.has(_TABLE_VARIABLE)
     if (
         goes_on

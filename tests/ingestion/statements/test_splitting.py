@@ -466,3 +466,33 @@ def test_what_a_comment_of_a_template_says_ends_no_statement() -> None:
         ("SELECT a FROM s", 1),
         ("SELECT '{#; #}' AS b {#", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "verb"),
+    [
+        ("DECLARE @i int = 1", "SELECT a AS p INTO n FROM r"),
+        ("DECLARE @i int = 1, @j int", "INSERT INTO t SELECT a FROM r"),
+        ("DECLARE @i int = CASE WHEN 1 = 1 THEN 1 END", "SELECT a INTO n FROM r"),
+        ("DECLARE @t TABLE (a int, b int DEFAULT 1)", "SELECT a INTO n FROM r"),
+        ("DECLARE @c CURSOR", "SELECT a INTO n FROM r"),
+        ("DECLARE @i int", "WITH x AS (SELECT a FROM r)\nSELECT a INTO n FROM x"),
+    ],
+)
+def test_a_declaration_of_variables_ends_before_the_next_verb(declared: str, verb: str) -> None:
+    assert [one.text for one in split(f"{declared}\n{verb}", "tsql")] == [declared, verb]
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "DECLARE c CURSOR FOR SELECT a FROM s",
+        "DECLARE c INSENSITIVE CURSOR FOR\nSELECT a FROM s",
+        "DECLARE c CURSOR FAST_FORWARD FOR\nWITH x AS (SELECT a FROM s)\nSELECT a FROM x",
+        "DECLARE c CURSOR FOR\nSELECT a FROM s\nUNION ALL\nSELECT a FROM r",
+        "DECLARE c CURSOR FOR SELECT a FROM s FOR UPDATE OF a",
+    ],
+)
+def test_a_cursor_goes_to_the_end_of_its_query(cursor: str) -> None:
+    after = "SELECT a INTO n FROM r"
+    assert [one.text for one in split(f"{cursor}\n{after}", "tsql")] == [cursor, after]

@@ -174,3 +174,19 @@ def test_a_text_that_is_run_often_does_not_make_a_script_large() -> None:
 def test_many_loops_of_one_statement_are_read() -> None:
     text = GIVEN + "WHILE @i < 1 SET @i = 1\n" * 5_000 + "EXEC (@s)"
     assert block_steps(f"BEGIN {text} END", "tsql") == (RoutineStep("INSERT INTO t SELECT a FROM r"),)
+
+
+@pytest.mark.parametrize("space", ["\n", " ", "; "])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "SELECT a AS p INTO t FROM r",
+        "INSERT INTO t (p) SELECT a FROM r",
+        "WITH x AS (SELECT a FROM r) INSERT INTO t SELECT a FROM x",
+        "DECLARE @j int INSERT INTO t (p) SELECT a FROM r",
+    ],
+)
+def test_what_is_written_behind_a_declaration_is_read(written: str, space: str) -> None:
+    read = LineageParser(f"DECLARE @i int = 1{space}{written}", dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("r", "t")]
+    assert read.failures == ()

@@ -110,7 +110,7 @@ def test_a_record_that_is_written_as_a_whole_by_an_update_is_told() -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [
-        ("DECLARE @n INT\nSELECT @n = COUNT(*) FROM s\nPRINT @n", 2),
+        ("DECLARE @n INT\nSELECT @n = COUNT(*) FROM s\nPRINT @n", 3),
         ("DECLARE @n INT; SET @n = 1; INSERT INTO t SELECT a FROM s WHERE k = @n", 3),
         ("SELECT @n = COUNT(*) FROM s; INSERT INTO t VALUES (@n)", 2),
     ],
