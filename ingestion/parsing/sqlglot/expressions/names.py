@@ -229,7 +229,7 @@ class Names:
             else:
                 parts.append(text)
                 written.append(text)
-        if (written[0].lower(), "") in self.dialect.one_row_tables and len(parts) == 1:  # MySQL's `dual`, no DUAL
+        if len(written) == 1 and (written[0].lower(), "") in self.dialect.one_row_tables:  # MySQL's `dual`, no DUAL
             written = [f"`{written[0]}`"]
         return TableName(tuple(parts) or ("",), ".".join(written))
 
