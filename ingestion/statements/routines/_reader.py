@@ -31,6 +31,7 @@ from ingestion.statements.routines.steps import (
 )
 
 _QUERY = frozenset({"select", "with"})
+_VALUES = frozenset({"values"})
 
 _FLOWS = keywords("insert update delete merge select with create drop alter truncate bulk copy")
 _CONTROL_WORDS = keywords(
@@ -292,6 +293,8 @@ class _TsqlStatement:
             self.main = word != "with"
         elif word == "with" and self.verb == "declare" and self.before == "for":  # a cursor's query
             self.verb, self.main = "with", False
+        elif word in _VALUES and self.verb == "insert" and self.before != ".":  # its rows are there: no EXEC gives them
+            self.verb = "select"
         self.before = word
 
     def ends_before(self, word: str, code: Code, index: int) -> bool:
@@ -489,8 +492,14 @@ class TransactReader:
             self._assigned_by_select(first, last)
 
     def _statement(self, first: int, last: int) -> None:
-        """A statement of the routine's, its variables as parameters."""
-        text = with_parameters(self.code, first, last, self.variables)
+        """A statement of the routine's, its variables as parameters; an INSERT of what a text gives, with the text."""
+        given = self.executed_text(first, last)
+        if given is None:
+            text = with_parameters(self.code, first, last, self.variables)
+        else:
+            start, stop = self.text_range(first, last)
+            doubled = given.replace("'", "''")
+            text = f"{self.code.between(first, start)} N'{doubled}' {self.code.between(stop, last)}"
         self.steps.append(RoutineStep(self._with_tables(text) if self.tables else text))
 
     def _with_tables(self, text: str) -> str:
@@ -616,7 +625,8 @@ class TransactReader:
             self.steps += _steps_of_text(Code.of(text, self.code.dialect))
 
     def text_range(self, first: int, last: int) -> tuple[int, int]:
-        """The tokens of the text that an EXEC from `first` to `last` runs."""
+        """The tokens of the text that an EXEC, or an INSERT of one's rows, from `first` to `last` runs."""
+        first = self._execution(first, last)
         start = first + 1 + 2 * (self.code.word(first + 2) == "=")  # EXEC @result = sp_executesql @text
         start = self.code.dotted_name(start)[1] if not self.code.word(start).startswith(("@", "(")) else start
         while self.code.word(start) == "(":
@@ -628,13 +638,27 @@ class TransactReader:
         return start, min(stop, last)
 
     def executed_text(self, first: int, last: int) -> str | None:
-        """The text that the statement which comes next runs, where it is made of variables and known."""
-        if self.code.word(first) not in _CALLING:
+        """The text that the statement which comes next runs, where it is made of variables and known.
+
+        The rows of a text are those of its one query.
+        """
+        run = self._execution(first, last)
+        if run == last:
+            return None
+        inserts = run > first
+        if inserts and (routine_called_at(self.code, run) or runs_elsewhere(self.code, run, last)):
             return None
         self.branches.leave()
         start, stop = self.text_range(first, last)
         named = any(self.code.word(index).startswith("@") for index in range(start, stop))
         return self._run_text(start, stop) if named else None
+
+    def _execution(self, first: int, last: int) -> int:
+        """Where the EXEC of a statement is that is one, or an INSERT of what it gives; `last` of any other."""
+        run = first
+        if self.code.word(first) == "insert":
+            run = self.code.find(first, _CALLING | _QUERY | _VALUES, last)
+        return run if self.code.word(run) in _CALLING else last
 
     def _run_text(self, first: int, last: int) -> str | None:
         """The text that is run; None where it is not known, or where so much was run that no more is taken."""

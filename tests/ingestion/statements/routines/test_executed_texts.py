@@ -190,3 +190,46 @@ def test_what_is_written_behind_a_declaration_is_read(written: str, space: str) 
     read = LineageParser(f"DECLARE @i int = 1{space}{written}", dialect="tsql")
     assert [(str(a), str(b)) for a, b in read.table_lineage] == [("r", "t")]
     assert read.failures == ()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "INSERT INTO t (p) EXEC (@s)",
+        "INSERT INTO t (p) EXECUTE sys.sp_executesql @stmt = @s",
+        "INSERT t EXEC sp_executesql @s, N'@i int', @i = 1",
+        "IF @i = 1 INSERT INTO t (p) EXEC (@s + N' WHERE b = 1')",
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "BEGIN {} END", "CREATE PROCEDURE q AS BEGIN {} END"])
+def test_rows_of_a_text_in_a_variable_are_those_of_its_query(run: str, around: str) -> None:
+    text = around.format(f"DECLARE @i int = 1, @s nvarchar(99) = N'SELECT a FROM r';\n{run}")
+    read = LineageParser(text, dialect="tsql")
+    assert [(str(a), str(b)) for a, b in read.table_lineage] == [("r", "t")]
+    assert (read.failures, read.problems) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "INSERT INTO t (p) EXEC (@s) AT far",
+        "INSERT INTO t (p) EXEC other.sys.sp_executesql @s",
+        "INSERT INTO t (p) EXEC p @s",
+        "SET @s = (SELECT q FROM jobs)\nINSERT INTO t (p) EXEC (@s)",
+    ],
+)
+def test_rows_of_what_is_not_known_are_told_as_such(run: str) -> None:
+    read = LineageParser(f"DECLARE @s nvarchar(99) = N'SELECT a FROM r';\n{run}", dialect="tsql")
+    assert read.table_lineage == ()
+    assert [one.subject for one in read.problems] == ["rows of a procedure"]
+
+
+@pytest.mark.parametrize("after", ["EXEC (@s)", "SELECT a AS p INTO t FROM r"])
+def test_rows_that_are_written_out_end_an_insert(after: str) -> None:
+    steps = block_steps(
+        f"BEGIN DECLARE @s nvarchar(99) = N'DELETE FROM r' INSERT INTO k VALUES (1) {after} END", "tsql"
+    )
+    assert [one.text for one in steps] == [
+        "INSERT INTO k VALUES (1)",
+        "DELETE FROM r" if after.startswith("EXEC") else after,
+    ]
