@@ -632,6 +632,34 @@ def test_a_variable_takes_what_a_change_returns(dialect: str, change: str, query
     assert second.text == f"INSERT INTO l (b) SELECT ({query}) FROM q"
 
 
+@pytest.mark.parametrize(
+    "fill",
+    [
+        "UPDATE t SET a = 1 FROM s WHERE s.i = t.i RETURNING y INTO v",
+        "DELETE FROM t USING s WHERE s.i = t.i RETURNING y INTO v",
+        "MERGE INTO t USING s ON s.i = t.i WHEN MATCHED THEN UPDATE SET a = 1 RETURNING y INTO v",
+        "SELECT y INTO v FROM t; UPDATE t SET a = 1 FROM s WHERE s.i = t.i RETURNING s.y INTO v",
+        "SELECT x INTO v FROM s; INSERT INTO t (a) VALUES (1) RETURNING y INTO v",
+        "INSERT INTO s (a) VALUES (1) RETURNING y INTO v; INSERT INTO t (a) VALUES (1) RETURNING y INTO v",
+    ],
+)
+def test_what_several_relations_may_return_is_not_known(fill: str) -> None:
+    steps = block_steps(f"DO $$ DECLARE v int; BEGIN {fill}; INSERT INTO l (b) SELECT v FROM q; END $$", "postgres")
+    assert steps[-1].text == "INSERT INTO l (b) SELECT :v FROM q"
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        "SELECT d.id INTO v FROM dim d; IF NOT FOUND THEN INSERT INTO s.dim (c) VALUES (1) RETURNING id INTO v; END IF",
+        "INSERT INTO dim (c) VALUES (1) RETURNING id INTO v; IF v IS NULL THEN SELECT d.id INTO v FROM dim d; END IF",
+    ],
+)
+def test_a_row_that_is_looked_for_or_made_is_the_same_table_s(fill: str) -> None:
+    steps = block_steps(f"DO $$ DECLARE v int; BEGIN {fill}; INSERT INTO l (b) SELECT v FROM q; END $$", "postgres")
+    assert steps[-1].text == "INSERT INTO l (b) SELECT (SELECT d.id FROM dim d) FROM q"
+
+
 def test_a_text_that_a_query_has_replaced_is_not_run() -> None:
     body = "DECLARE s text; BEGIN s := 'INSERT INTO a SELECT b FROM c'; SELECT q INTO s FROM jobs; EXECUTE s; END"
     assert block_steps(f"DO $$ {body} $$", "postgres") == (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
