@@ -1027,7 +1027,7 @@ FILES: list[Case] = [
         "s.a>o.b",
     ),
     ("tsql", "INSERT INTO o (a) SELECT x.b FROM OPENDATASOURCE('p', 'c').d.s.t AS x, u", {}, "opendatasource.b>o.a"),
-    ("tsql", "INSERT INTO OPENDATASOURCE('p', 'c').d.s.t (a) SELECT b FROM s", {}, "s.b>opendatasource.b?"),
+    ("tsql", "INSERT INTO OPENDATASOURCE('p', 'c').d.s.t (a) SELECT b FROM s", {}, "s.b>function opendatasource.b?"),
     ("tsql", "UPDATE OPENDATASOURCE('p', 'c')...[t$] SET a = s.b FROM s", {}, "s.b>opendatasource.a"),
     (
         "tsql",

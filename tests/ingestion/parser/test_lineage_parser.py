@@ -86,6 +86,21 @@ def test_what_is_made_of_a_function_has_the_columns_that_are_read_of_it(dialect:
     assert ("*",) not in parser.whole_columns.values()
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("clickhouse", "insert into function {0}('h', d.t) select a from x; insert into b select a from {0}('k', d.u)"),
+        ("tsql", "insert into {0}(s, @q) select a from x; insert into b select a from {0}(s, @r)"),
+    ],
+)
+def test_what_a_function_is_given_is_not_what_another_call_of_it_gives(dialect: str, text: str) -> None:
+    name = "remote" if dialect == "clickhouse" else "openquery"
+    parser = LineageParser(text.format(name), dialect)
+    assert parser.intermediate_tables == ()
+    assert [str(table) for table in parser.target_tables] == [f"FUNCTION {name}", "b"]
+    assert [str(table) for table in parser.source_tables] == ["x", name]
+
+
 def test_without_a_schema_a_star_stays_a_star() -> None:
     assert pairs(LineageParser("INSERT INTO t SELECT * FROM s")) == {("s.*", "t.*")}
 

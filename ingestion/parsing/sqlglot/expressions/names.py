@@ -11,7 +11,7 @@ from ingestion.dialects.functions import FILE_READERS, ON_OTHER_MACHINES, ON_OTH
 from ingestion.dialects.keywords import SEQUENCE_VALUES, reserved_words, row_words
 from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Templated
-from ingestion.model.lineage import TableName
+from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
 
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
@@ -346,6 +346,14 @@ def function_name(function: exp.Expr) -> str:
         name = str(function.sql_names()[0]).removeprefix("EXPLODING_")
         return _SPELLED_OUT.get(name, name)
     return type(function).__name__.upper()
+
+
+def filled_function(written: str) -> TableName:
+    """What stands for the rows that a function is given: they are not those that another call of it gives.
+
+    `INSERT INTO FUNCTION remote('h', d.t)` fills another table than `SELECT * FROM remote('k', d.u)` reads.
+    """
+    return TableName((f"function {written.lower()}",), f"FUNCTION {written}", NameKind.FUNCTION)
 
 
 def function_as_written(function: exp.Expr) -> str:

@@ -35,6 +35,7 @@ from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import (
     Names,
+    filled_function,
     function_as_written,
     function_elsewhere,
     function_name,
@@ -251,7 +252,7 @@ def remote_target(queries: QueryContext, node: exp.Expr) -> tuple[TableName, tup
     source = query.relations[0].source if isinstance(query, Select) and len(query.relations) == 1 else None
     if not isinstance(query, Select) or not isinstance(source, TableName):
         queries.note_unsupported(f"{name}: what its text reads")
-        return TableName((name,), name, NameKind.FUNCTION), None
+        return filled_function(name), None
     if any(isinstance(item, Star) for item in query.projections):
         return source, None
     return source, tuple(item.name for item in query.projections if not isinstance(item, Star))

@@ -32,10 +32,10 @@ from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES
 from ingestion.errors import FinalRefusal
-from ingestion.model.lineage import NameKind, Problem, StatementKind, TableName, Target, WriteMode
+from ingestion.model.lineage import Problem, StatementKind, TableName, Target, WriteMode
 from ingestion.model.outcomes import ProblemKind
 from ingestion.model.storage_paths import location
-from ingestion.parsing.sqlglot.expressions.names import function_as_written, path_of, table_elsewhere
+from ingestion.parsing.sqlglot.expressions.names import filled_function, function_as_written, path_of, table_elsewhere
 from ingestion.parsing.sqlglot.queries.projections import conditions, fields_of, order_clauses, translate_projections
 from ingestion.parsing.sqlglot.queries.relations import translate_relations
 from ingestion.parsing.sqlglot.queries.table_functions import remote_target
@@ -406,9 +406,7 @@ def _target_of(
         if elsewhere is not None:
             return Target(elsewhere, mode), ()
         path = path_of(node)
-        written = function_as_written(node)
-        name = TableName((written.lower(),), written, NameKind.FUNCTION) if path is None else location(path)
-        return Target(name, mode), ()
+        return Target(filled_function(function_as_written(node)) if path is None else location(path), mode), ()
     name = queries.names.table(node)
     temporary = name.table.startswith("#")
     return Target(name, mode, columns, by_name, temporary), _fixed_partition(queries, node.args.get("partition"))

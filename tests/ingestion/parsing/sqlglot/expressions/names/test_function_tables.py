@@ -62,7 +62,8 @@ def test_a_clickhouse_function_that_names_a_table_writes_that_table() -> None:
 def test_what_another_server_is_given_goes_into_no_table_of_this_one(function: str, columns: str) -> None:
     text = f"insert into function {function}{columns} select a from db.n"
     assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
-    assert lines_of_flows(text, "clickhouse") == [{f"into {function.partition('(')[0]}", "from db.n", "a = db.n.a"}]
+    into = f"into function {function.partition('(')[0]}"
+    assert lines_of_flows(text, "clickhouse") == [{into, "from db.n", "a = db.n.a"}]
 
 
 def test_a_table_of_another_server_is_not_the_one_of_its_name_here() -> None:
