@@ -432,6 +432,16 @@ def test_a_text_that_a_script_runs_is_read_where_it_is_known(shop: Opened) -> No
     assert outcome.columns == {("src.b", "tgt.a")}
 
 
+def test_what_passes_through_a_temporary_table_of_a_text_is_followed(shop: Opened) -> None:
+    script = (
+        "select a into #n from src\n"
+        "exec sp_executesql N'select b into #n from src; insert into tgt (a) select b from #n'\n"
+        "insert into tgt (b) select a from #n"
+    )
+    outcome = shop(TABLES, dialect="tsql").run(script)
+    assert outcome.columns == {("src.b", "tgt.a"), ("src.a", "tgt.b")}
+
+
 def test_a_parameter_of_a_function_is_no_column_of_what_it_reads(shop: Opened) -> None:
     text = "create function recent(n int) returns table (one text) as 'select b from src where a > n'"
     outcome = shop(TABLES, dialect="snowflake").run(text, "insert into tgt (a) select one from table(recent(7))")

@@ -5,7 +5,7 @@ without.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ingestion.dialects import Dialect
@@ -437,24 +437,36 @@ def _steps_of_text(code: Code) -> tuple[RoutineStep, ...]:
 
     Its USE holds to its end alone, and there its temporary tables are gone: one of their names is another outside.
     """
+    made = frozenset(_temporary_tables(code))
+    known = {name: f"[{name} of a text]" for name in made}
+    uses = any(code.word(first) == "use" for first, _last in transact_statements(code))
+    hidden = bool(made) and any(_names_within(code, index, made) for index in range(len(code)))
+    edits = [code.edit(index, index, known[code.name(index)]) for index in range(len(code)) if code.name(index) in made]
+    code = Code.of(with_edits(code.text, edits), code.dialect) if edits else code
     steps = _transact_body(code, Variables())[0]
     moves = any(step.text or may_move_rows(step.calls or ("",), code.dialect) for step in steps)
-    uses = any(code.word(first) == "use" for first, _last in transact_statements(code))
-    if moves and (uses or _makes_temporary_table(code)):
+    if moves and (uses or hidden):
         return (RoutineStep(problem=Outcome.DYNAMIC_SQL),)
-    return steps
+    return (*steps, *(RoutineStep(f"DROP TABLE {known[name]}") for name in sorted(made)))
 
 
-def _makes_temporary_table(code: Code) -> bool:
-    """Whether a text makes a temporary table: `##x` is one of all sessions, and outlives it."""
+def _temporary_tables(code: Code) -> Iterator[str]:
+    """The temporary tables that a text makes; not those of all sessions, `##x`, which outlive it."""
     for first, last in transact_statements(code):
         into = code.find(first, _CHANGING | _INTO, last)
         made = first + 2 if code.words(first, 2) == ("create", "table") else last
         if code.word(first) in _QUERY and code.word(into) == "into":
             made = into + 1
         if made < last and code.name(made).startswith("#") and not code.name(made).startswith("##"):
-            return True
-    return False
+            yield code.name(made)
+
+
+def _names_within(code: Code, index: int, names: Collection[str]) -> bool:
+    """Whether a text within the text has one of these names, and is not what OBJECT_ID asks for."""
+    if not code.is_string(index) or "object_id" in code.words(index - 3, 3):
+        return False
+    text = code.without_quotes(index).lower()
+    return any(name.lower() in text for name in names)
 
 
 @dataclass(slots=True)
