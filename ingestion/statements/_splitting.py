@@ -66,7 +66,7 @@ class _OpenBlocks:
     routine: bool = False
     body_awaited: bool = False  # an IS or AS will open a routine's declarations
     label: str = ""  # what stands before the colon of `name: BEGIN`
-    listing: bool = False  # Teradata's macro, PostgreSQL's rule: what stands in its parentheses are statements
+    listing: bool = False  # Teradata's macro and trigger, PostgreSQL's rule: its parentheses hold statements
     whole_batch: bool = False  # T-SQL: a routine reaches to the end of its batch
     named: bool = False  # Oracle: <<name>> stands before the block
     in_query: bool = False  # Oracle: WITH FUNCTION f … END; SELECT f(a) …: the routines of a query end nothing
@@ -136,6 +136,7 @@ class _OpenBlocks:
             self.creating or self._in_declarations(before) or before == "with" or self.in_query
         ):
             self.creating, self.routine = False, True
+            self.listing = word == "trigger"
             self.body_awaited = self.dialect.declarations_after_is and word != "trigger"
             self.in_query = self.in_query or (before == "with" and self.body_awaited and after not in ("as", "("))
             # T-SQL wants CREATE PROCEDURE alone in its batch: its body goes to the next GO, with or without END.

@@ -340,6 +340,15 @@ def test_all_rows_that_are_written_are_the_table_s(dialect: str, text: str) -> N
     assert columns(text, dialect) == {("orders.id", "changes.id"), ("orders.amount", "changes.was")}
 
 
+def test_each_statement_in_the_parentheses_of_a_trigger_reads_the_rows_that_it_names() -> None:
+    text = (
+        "CREATE TRIGGER t1 AFTER UPDATE ON orders REFERENCING NEW_TABLE AS n FOR EACH STATEMENT"
+        " (INSERT INTO a (id) SELECT id FROM n; INSERT INTO b (id) SELECT id FROM n;);"
+        " INSERT INTO c (id) SELECT id FROM a"
+    )
+    assert columns(text, "teradata") == {("orders.id", "a.id"), ("orders.id", "b.id"), ("a.id", "c.id")}
+
+
 TRANSITION_FUNCTION = """CREATE FUNCTION audit.on_rows() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
