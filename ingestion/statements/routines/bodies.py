@@ -132,7 +132,10 @@ def _read_trigger(code: Code, at: int) -> _Trigger | None:
             if word == "as" and code.word(index - 1) != "execute":
                 return _Trigger(name, of, parts, code.text[code.start_of(index + 1) :])
         elif word in _BODY and code.word(index - 1) not in ("or", "after", "before", "of", "instead"):
-            return _Trigger(name, of, parts, code.text[code.start_of(index) :], rows=rows)
+            # Teradata's BEGIN ATOMIC (INSERT …; UPDATE …;) END
+            inner = index + 3 if code.stands(index, "begin", "atomic", "(") else None
+            body = code.text[code.start_of(index) :] if inner is None else code.between(inner, code.closing(inner - 1))
+            return _Trigger(name, of, parts, body, rows=rows)
     return None
 
 

@@ -340,10 +340,11 @@ def test_all_rows_that_are_written_are_the_table_s(dialect: str, text: str) -> N
     assert columns(text, dialect) == {("orders.id", "changes.id"), ("orders.amount", "changes.was")}
 
 
-def test_each_statement_in_the_parentheses_of_a_trigger_reads_the_rows_that_it_names() -> None:
+@pytest.mark.parametrize("around", ["{}", "BEGIN ATOMIC {} END"])
+def test_each_statement_in_the_parentheses_of_a_trigger_reads_the_rows_that_it_names(around: str) -> None:
+    body = around.format("(INSERT INTO a (id) SELECT id FROM n; INSERT INTO b (id) SELECT id FROM n;)")
     text = (
-        "CREATE TRIGGER t1 AFTER UPDATE ON orders REFERENCING NEW_TABLE AS n FOR EACH STATEMENT"
-        " (INSERT INTO a (id) SELECT id FROM n; INSERT INTO b (id) SELECT id FROM n;);"
+        f"CREATE TRIGGER t1 AFTER UPDATE ON orders REFERENCING NEW_TABLE AS n FOR EACH STATEMENT {body};"
         " INSERT INTO c (id) SELECT id FROM a"
     )
     assert columns(text, "teradata") == {("orders.id", "a.id"), ("orders.id", "b.id"), ("a.id", "c.id")}
@@ -387,7 +388,8 @@ def test_a_column_called_like_the_rows_of_a_trigger_is_no_relation() -> None:
 
 
 FOR_ALL_ROWS = (
-    "CREATE TRIGGER t1 AFTER INSERT ON orders REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION f();"
+    "CREATE TRIGGER t1 AFTER INSERT ON orders REFERENCING NEW TABLE AS n OLD TABLE AS old"
+    " FOR EACH STATEMENT EXECUTE FUNCTION f();"
     "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} RETURN NULL; END $$"
 )
 
@@ -409,6 +411,7 @@ FOR_ALL_ROWS = (
         ("INSERT INTO log (a) SELECT a FROM ONLY n;", {"orders.a"}),
         ("INSERT INTO log (a) SELECT n.a FROM (n JOIN z ON z.k = n.k);", {"orders.a"}),
         ("CREATE TEMP TABLE log AS SELECT a FROM n;", {"orders.a"}),
+        ("INSERT INTO log (a) SELECT old.a FROM z, old WHERE old.k = 1;", {"orders.a"}),
         ("EXECUTE 'INSERT INTO log (a) SELECT a FROM n';", {"orders.a"}),
     ],
 )
