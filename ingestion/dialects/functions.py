@@ -304,6 +304,8 @@ OWN_ADDRESS = re.compile(r"(?:localhost|127(?:\.(?:\d+|\{[\d.,]+\})){3}|\[::1\]|
 """The address of a server itself; behind another port than the two that ClickHouse listens at stands another server."""
 REMOTE_QUERIES = keywords("OPENDATASOURCE OPENQUERY OPENROWSET")
 """T-SQL's functions of what another server has: of a text that it runs, or of a table that is named behind it."""
+FUNCTIONS_OF_VALUES = keywords("ABS AVG COALESCE COUNT IFNULL LOWER MAX MIN NVL SUM TRIM UPPER")
+"""Some whose arguments are values: DATE_TRUNC(day, d) and CAST(d AS date) have words that are no columns."""
 REFERENCES_TO_ROWS = keywords("MAKE_REF")
 """Oracle's functions of (view, key, …), whose first argument names a relation."""
 TYPE_FIRST_IN_DIALECT: dict[str, frozenset[str]] = dict.fromkeys(("fabric", "tsql"), keywords("IDENTITY"))

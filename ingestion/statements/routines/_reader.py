@@ -73,9 +73,6 @@ _LONGEST_TEXT = 100_000
 """Characters of a text that constants make: one that is put together of itself again and again grows without end."""
 _INTO = frozenset({"into"})
 _RETURNING = frozenset({"returning"})
-_BEFORE_CHANGED = keywords("into from only")
-_OTHER_ROWS = keywords("from using")
-_BEHIND_CHANGED = keywords("set values select with using where overriding default from returning partition")
 _FROM = frozenset({"from"})
 _AS_STRUCT = re.compile(r"\bselect\s+as\s+struct\s", re.IGNORECASE)
 _READS_QUERY = re.compile(r"\bselect\b", re.IGNORECASE)
@@ -176,13 +173,8 @@ def _without_bulk(code: Code, into: int) -> int:
     return into - 2 if code.words(into - 2, 2) == ("bulk", "collect") else into
 
 
-def _fill_names(
-    code: Code, listed: tuple[int, int], query: str, variables: Variables, *, returned: bool = False
-) -> list[RoutineStep]:
-    """Fills the variables `listed` with the columns of a query by position; one alone may be a record of it.
-
-    "" is a query of which nothing is known; `returned`: it is what RETURNING gives of a change.
-    """
+def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Variables) -> list[RoutineStep]:
+    """Fills the variables `listed` with the columns of a query by position; one alone may be a record of it."""
     items = [(begin + (code.word(begin) == ":"), end) for begin, end in code.items(*listed)]
     names = [code.name(end - 1) for _begin, end in items]
     changed = {
@@ -197,7 +189,7 @@ def _fill_names(
     fields = variables.fields_of(names[0]) if len(names) == 1 else ()
     for field_name, value in column_queries(query, fields, code).items() if fields else ():
         variables.fill_field(names[0], field_name, value)
-    if len(names) == 1 and query and not changed and (variables.is_row(names[0]) or _gives_a_row(query, code)):
+    if len(names) == 1 and not changed and (variables.is_row(names[0]) or _gives_a_row(query, code)):
         variables.record(names[0], query)
         return []
     found = column_queries(query, names, code)
@@ -205,10 +197,8 @@ def _fill_names(
         if name in changed:
             continue
         variables.forget_text(name)
-        if not query:
-            variables.forget_query(name)
-        elif name in found:
-            (variables.fill_returned if returned else variables.fill)(name, found[name])
+        if name in found:
+            variables.fill(name, found[name])
         elif len(names) == 1:
             variables.record(name, query)
         else:
@@ -561,7 +551,8 @@ class TransactReader:
                 self._set_text(name, None)
 
     def _takes(self, name: str, first: int, last: int) -> None:
-        if self.code.word(first) == "(" and self.code.word(first + 1) == "select":
+        is_query = self.code.word(first) == "(" and self.code.closing(first) == last - 1
+        if is_query and self.code.word(first + 1) == "select":  # and not (SELECT …) + 1
             self._set_text(name, None)
             self.variables.fill(name, with_parameters(self.code, first + 1, last - 1, self.variables))
         else:
@@ -1048,28 +1039,10 @@ class _Reader:
         else:
             text = with_parameters(self.code, first, last, self.variables)
             self.steps.append(RoutineStep(with_whole_records(text, self.variables)))
-        if into < until:
-            listed = into + 1 + (self.code.word(into + 1) == "strict"), until
-            returned = with_parameters(self.code, returning + 1, _without_bulk(self.code, into), self.variables)
-            table = _changed_table(self.code, first, returning)
-            query = f"SELECT {returned} FROM {table}" if table else ""
-            self.steps += _fill_names(self.code, listed, query, self.variables, returned=True)
+        # What RETURNING gives a variable is told of no column: a loop, a call or an assignment may fill that anew.
+        for _begin, end in self.code.items(into + 1, until) if into < until else ():
+            self.variables.forget_text(self.code.name(end - 1))
         self.index = until + 1
-
-
-def _changed_table(code: Code, first: int, returning: int) -> str:
-    """The table that a statement changes, with its alias; "" where what stands in RETURNING may be of others' rows."""
-    verb = code.find(first, _CHANGING)
-    start = verb + 1
-    while code.word(start) in _BEFORE_CHANGED:
-        start += 1
-    end = code.dotted_name(start)[1]
-    reads_others = code.word(verb) != "insert" and code.find(end, _OTHER_ROWS, returning) < returning
-    if code.word(verb) == "merge" or reads_others:
-        return ""
-    alias = end + (code.word(end) == "as")
-    end = alias + 1 if code.is_name(alias) and code.word(alias) not in _BEHIND_CHANGED else end
-    return code.between(start, end)
 
 
 _CONTROL: Mapping[str, Callable[[_Reader], None]] = {

@@ -39,7 +39,7 @@ _TRIGGER_VARIABLES = (
     "tg_table_schema",
     "tg_when",
 )
-_AFTER_CONDITION = _BODY | keywords("execute compound")
+_AFTER_CONDITION = _BODY | keywords("( execute compound")
 _BEGIN = frozenset({"begin"})
 _PSEUDO_TABLES = ("inserted", "deleted")
 _READ_AFTER = keywords("from join using , table")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.functions import FUNCTIONS_OF_VALUES
 from ingestion.model.lineage import StatementKind
 from ingestion.model.outcomes import Outcome
 from ingestion.statements._splitting import StatementText
@@ -49,8 +50,6 @@ _MOST_ADDED = 16_000
 
 _ALIAS = "session_variable"
 """What the relation is called in a variable's query, so that none of its columns can be the statement's around it."""
-_FUNCTIONS = keywords("max min sum count avg coalesce ifnull nvl abs upper lower trim")
-"""Their arguments are values: DATE_TRUNC(day, d) and CAST(d AS date) have words that are no columns."""
 _CLAUSES = keywords("where order limit")
 _BETWEEN_COLUMNS = _CLAUSES | keywords(
     "select distinct all and or not is null like between in by asc desc true false ( ) , = < > + - * / % ! |"
@@ -281,7 +280,7 @@ def _column_edit(code: Code, number: int, called: str) -> list[Edit] | None:
     if not code.is_name(number) or word in _NO_COLUMNS or word.startswith("$"):
         return None
     if behind == "(":
-        return [] if word in _FUNCTIONS else None
+        return [] if word.upper() in FUNCTIONS_OF_VALUES else None
     last = number
     if behind == ".":
         last = number + 2

@@ -190,10 +190,10 @@ class Variables:
     """What a body's names stand for, as far as its text has been read.
 
     `queries` has the query of each record and cursor, `values` the query of a variable that was filled once,
-    `texts` its constant text, `emptied` the names that were given an empty one, `returned` those that only RETURNING
-    has filled, `fields` the queries of a record's fields that were filled by themselves, `rows` the names that were
-    declared as rows, `blocks` those of blocks, `row_types` the columns' names by a type of rows, and by a variable of
-    it with a dot behind. A variable that is filled twice stands for neither.
+    `texts` its constant text, `emptied` the names that were given an empty one, `fields` the queries of a record's
+    fields that were filled by themselves, `rows` the names that were declared as rows, `blocks` those of blocks,
+    `row_types` the columns' names by a type of rows, and by a variable of it with a dot behind. A variable that is
+    filled twice stands for neither.
     `unmarked`: names stand for them without a mark in a dialect that has marks too, as the parameters of Snowflake's
     functions do. `placeholders` has, of a parameter that is to be known again in the text, what stands for it. `table`
     is the one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none
@@ -206,7 +206,6 @@ class Variables:
     values: dict[str, str | None] = field(default_factory=dict)
     texts: dict[str, str | None] = field(default_factory=dict)
     emptied: set[str] = field(default_factory=set)
-    returned: set[str] = field(default_factory=set)
     fields: dict[str, dict[str, str | None]] = field(default_factory=dict)
     rows: set[str] = field(default_factory=set)
     blocks: set[str] = field(default_factory=set)
@@ -268,37 +267,10 @@ class Variables:
         key = name.casefold()
         self.declared.add(key)
         known = self.values.get(key, query)
-        if key in self.returned and f"({known})" not in query:
-            self.returned.discard(key)
-            known = query
         if known is not None and f"({known})" in query:  # x := f(x), which is made of what x was made of
             self.values[key] = query if len(query) <= _LONGEST_QUERY else known
             return
         self.values[key] = query if known == query and len(query) <= _LONGEST_QUERY else None
-
-    def forget_query(self, name: str) -> None:
-        """A variable, or a record, takes what no query is known of."""
-        key = name.casefold()
-        self.declared.add(key)
-        self.values[key] = None
-        self.queries.pop(key, None)
-
-    def fill_returned(self, name: str, query: str) -> None:
-        """A variable takes what RETURNING gives: of a statement that makes the row which another has not found.
-
-        `SELECT id INTO v FROM dim …; IF NOT FOUND THEN INSERT INTO dim … RETURNING id INTO v`: what fills it else tells
-        what it is, if that reads the table that is changed.
-        """
-        key = name.casefold()
-        known = self.values.get(key)
-        if key not in self.values or key in self.returned:
-            self.returned.discard(key)
-            self.fill(name, query)
-            self.returned.add(key)
-            return
-        table = query.rpartition(" FROM ")[2].split()[0].rpartition(".")[2]
-        if known is not None and not re.search(rf"\b(?:from|join)\s+(?:\S+\.)?{re.escape(table)}(?!\w)", known, re.I):
-            self.values[key] = None
 
     def record(self, name: str, query: str, *, replaces: bool = False) -> None:
         """A record or cursor stands for the rows of a query: of the first one, or `replaces` of this one."""

@@ -250,7 +250,7 @@ def test_a_table_variable_is_a_temporary_table(tier: ModuleType) -> None:
     (into,) = analyze(tier.parse("insert into @t (a) select x.a from dbo.s x", "tsql"), lambda _: None).flows
     (read,) = analyze(tier.parse("insert into dbo.u (a) select x.a from @t x", "tsql"), lambda _: None).flows
     assert into.target is not None
-    assert into.target.name.dotted == read.sources[0].dotted == "#t"
+    assert into.target.name.dotted == read.sources[0].dotted == "#@t"
 
 
 @pytest.mark.parametrize("head", ["t warehouse = <WAREHOUSE>", "t warehouse = &wh", "<task> schedule = '1 minute'"])

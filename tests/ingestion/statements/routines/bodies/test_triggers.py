@@ -350,6 +350,14 @@ def test_each_statement_in_the_parentheses_of_a_trigger_reads_the_rows_that_it_n
     assert columns(text, "teradata") == {("orders.id", "a.id"), ("orders.id", "b.id"), ("a.id", "c.id")}
 
 
+def test_the_parentheses_behind_a_condition_in_parentheses_are_the_body() -> None:
+    text = (
+        "CREATE TRIGGER t1 AFTER INSERT ON emp REFERENCING NEW AS n FOR EACH ROW WHEN (n.v > 10)"
+        " (INSERT INTO aud (id) VALUES (n.id); UPDATE c SET x = (SELECT max(y) FROM z WHERE z.id = n.id););"
+    )
+    assert {("emp.id", "aud.id"), ("z.y", "c.x")} <= columns(text, "teradata")
+
+
 TRANSITION_FUNCTION = """CREATE FUNCTION audit.on_rows() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
