@@ -14,7 +14,6 @@ from ingestion.model.namespaces import NamespaceDefaults
 from workflows.run.publish.loads import GatheredLoads, gather_loads
 from workflows.run.publish.value_rows import filling_rows
 from workflows.run.read.reader import Statements
-from workflows.run.read.statements import FEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def gathered_rows(
     are needed, since the stages between use all cores.
     """
     loads, filling = partial(gather_loads, statements, defaults), partial(filling_rows, statements)
-    if not are_wanted or max(statements.statistics.counts.statements, statements.with_lineage) > FEW:
+    if not (are_wanted and statements.are_few):
         return GatheredRows(loads, filling)
     pool = ThreadPoolExecutor(1, "gathered-rows")
     kept.callback(pool.shutdown, cancel_futures=True)

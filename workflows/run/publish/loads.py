@@ -24,7 +24,7 @@ from workflows.counts import loss_warnings
 from workflows.run.group.names import temporary_names
 from workflows.run.group.runs import OF_SESSION, with_session_namespaces
 from workflows.run.read.reader import Statements
-from workflows.run.read.statements import FEW, ORDER
+from workflows.run.read.statements import ORDER
 from workflows.run.resolve.entities import is_allowed, is_guess
 from workflows.target import RunTarget
 
@@ -98,10 +98,11 @@ class GatheredLoads:
 def gather_loads(statements: Statements, defaults: NamespaceDefaults) -> GatheredLoads:
     """The loads of the statements that this run read; those without a time tell nothing."""
     statistics = statements.statistics
-    are_few = max(statistics.counts.statements, statements.with_lineage) <= FEW
     # In one partition nothing is to be shuffled.
-    frame = statements.frame.coalesce(1) if are_few else statements.frame
-    rows = _LoadRows(frame.where("time > 0"), statements.whole if statements.session_changes else None, are_few)
+    frame = statements.frame.coalesce(1) if statements.are_few else statements.frame
+    rows = _LoadRows(
+        frame.where("time > 0"), statements.whole if statements.session_changes else None, statements.are_few
+    )
     failed = _newest(rows.failures()) if statistics.failed_loads else []
     measured = _newest(rows.sizes()) if statistics.measured_loads else []
     cut = len(failed) > _MOST or len(measured) > _MOST

@@ -16,7 +16,6 @@ from workflows.run.group.names import temporary_names
 from workflows.run.group.runs import OF_SESSION, with_session_namespaces
 from workflows.run.publish.run_records import SourcelessWrites
 from workflows.run.read.reader import Statements
-from workflows.run.read.statements import FEW
 from workflows.run.resolve.entities import is_allowed, is_guess
 
 _MOST_FILLED = 20_000
@@ -58,10 +57,9 @@ class FilledTables:
 
 def filling_rows(statements: Statements) -> Sequence[Row]:
     """Each way in which a table that is filled is named, once for each place where that is looked for."""
-    statistics = statements.statistics
-    if not statistics.filled:
+    if not statements.statistics.filled:
         return ()
-    are_few = max(statistics.counts.statements, statements.with_lineage) <= FEW
+    are_few = statements.are_few
     filling = statements.frame.where("filled is not null").select(*OF_SESSION, "filled", "skipped")
     whole = statements.whole if statements.session_changes else None
     named = with_session_namespaces(filling.coalesce(1) if are_few else filling, whole, are_few=are_few)

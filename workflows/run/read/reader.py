@@ -124,6 +124,11 @@ class Statements:
         """What has ended already."""
         return self.statistics.counts
 
+    @property
+    def are_few(self) -> bool:
+        """Whether they are so few that one partition is the soonest."""
+        return max(self.counts.statements, self.with_lineage) <= FEW
+
 
 @contextmanager
 def _read_statements(

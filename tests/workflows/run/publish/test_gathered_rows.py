@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingestion.model.namespaces import NamespaceDefaults
-from workflows.run.publish import gathered_rows as module
 from workflows.run.publish.gathered_rows import gathered_rows
+from workflows.run.read import reader
 from workflows.run.read.reader import Statements
 from workflows.run.read.statements import STATEMENT_SCHEMA, rows_of
 from workflows.run.read.statistics import HAS_LINEAGE, statement_statistics
@@ -25,7 +25,7 @@ LOG = [
 def test_of_few_statements_what_is_wanted_is_asked_for_at_once(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, few: int, are_wanted: bool, asked: bool
 ) -> None:
-    monkeypatch.setattr(module, "FEW", few)
+    monkeypatch.setattr(reader, "FEW", few)
     frame = spark.createDataFrame(rows_of(LOG, "postgres"), STATEMENT_SCHEMA)
     statements = Statements(frame, frame.where(HAS_LINEAGE), statement_statistics(frame), False, len(LOG))
     jobs = spark.sparkContext.statusTracker()

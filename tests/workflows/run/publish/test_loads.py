@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingestion.model.namespaces import NamespaceDefaults
-from workflows.run.publish import loads
 from workflows.run.publish.loads import gather_loads
+from workflows.run.read import reader
 from workflows.run.read.reader import Statements
 from workflows.run.read.statements import STATEMENT_SCHEMA, rows_of
 from workflows.run.read.statistics import HAS_LINEAGE, statement_statistics
@@ -20,7 +20,7 @@ LOAD = "INSERT INTO mart.sales SELECT a FROM s WHERE b = {}"
 def number_of_statements(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether what there is counts as few statements, which are worked on in one partition."""
     if request.param == "many":
-        monkeypatch.setattr(loads, "FEW", 0)
+        monkeypatch.setattr(reader, "FEW", 0)
 
 
 @pytest.mark.spark
