@@ -480,9 +480,8 @@ def _declare(statement: _Examined) -> Classification:
     """DECLARE a cursor or a variable; with a BEGIN behind it a block.
 
     So it is in T-SQL where something is written behind it, or a text run: `DECLARE @i int = 1 SELECT a INTO n FROM s`,
-    `DECLARE @s varchar(99) = 'DELETE FROM t' EXEC (@s)`. Its
-    `DECLARE @t TABLE (a INT)` is a block, too: it makes a table. DECLARE GLOBAL TEMPORARY TABLE is a statement of its
-    own, which makes one.
+    `DECLARE @s varchar(99) = 'DELETE FROM t' EXEC (@s)`. Its `DECLARE @t TABLE (a INT)` is a block, too: it makes a
+    table. DECLARE GLOBAL TEMPORARY TABLE is a statement of its own, which makes one.
     """
     if [token.text.lower() for token in statement.head(4)][2:] == ["temporary", "table"]:
         return _create_table(statement, islice(statement.tokens(), 4, 30))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit, with_edits
@@ -459,6 +460,20 @@ def _names_within(code: Code, index: int, names: Collection[str]) -> bool:
     return any(name.lower() in text for name in names)
 
 
+class RunText(NamedTuple):
+    """A text that is run, and the tokens from `first` to before `last` that give it."""
+
+    first: int
+    last: int
+    text: str
+
+    @property
+    def literal(self) -> str:
+        """The text as it is written."""
+        doubled = self.text.replace("'", "''")
+        return f"N'{doubled}'"
+
+
 @dataclass(slots=True)
 class TransactReader:
     """Takes statement by statement what a T-SQL body or script does."""
@@ -503,13 +518,11 @@ class TransactReader:
 
     def _statement(self, first: int, last: int) -> None:
         """A statement of the routine's, its variables as parameters; an INSERT of what a text gives, with the text."""
-        given = self.executed_text(first, last)
-        if given is None:
+        run = self.run_text(first, last)
+        if run is None:
             text = with_parameters(self.code, first, last, self.variables)
         else:
-            start, stop = self.text_range(first, last)
-            doubled = given.replace("'", "''")
-            text = f"{self.code.between(first, start)} N'{doubled}' {self.code.between(stop, last)}"
+            text = f"{self.code.between(first, run.first)} {run.literal} {self.code.between(run.last, last)}"
         self.steps.append(RoutineStep(self._with_tables(text) if self.tables else text))
 
     def _with_tables(self, text: str) -> str:
@@ -629,13 +642,13 @@ class TransactReader:
         if _RENAMING in {part.lower() for part in self.code.dotted_name(first + 1)[0]}:
             self._statement(first, last)
             return
-        text = self._run_text(*self.text_range(first, last))
+        text = self._bounded_text(*self._text_range(first, last))
         if text is None or runs_elsewhere(self.code, first, last):
             self.steps.append(RoutineStep(problem=Outcome.DYNAMIC_SQL))
         else:
             self.steps += _steps_of_text(Code.of(text, self.code.dialect))
 
-    def text_range(self, first: int, last: int) -> tuple[int, int]:
+    def _text_range(self, first: int, last: int) -> tuple[int, int]:
         """The tokens of the text that an EXEC, or an INSERT of one's rows, from `first` to `last` runs."""
         first = self._execution(first, last)
         start = first + 1 + 2 * (self.code.word(first + 2) == "=")  # EXEC @result = sp_executesql @text
@@ -648,7 +661,7 @@ class TransactReader:
             stop = self.code.after(stop)
         return start, min(stop, last)
 
-    def executed_text(self, first: int, last: int) -> str | None:
+    def run_text(self, first: int, last: int) -> RunText | None:
         """The text that the statement which comes next runs, where it is made of variables and known.
 
         The rows of a text are those of its one query.
@@ -660,9 +673,12 @@ class TransactReader:
         if inserts and (routine_called_at(self.code, run) or runs_elsewhere(self.code, run, last)):
             return None
         self.branches.leave()
-        start, stop = self.text_range(first, last)
-        named = any(self.code.word(index).startswith("@") for index in range(start, stop))
-        return self._run_text(start, stop) if named else None
+        start, stop = self._text_range(first, last)
+        text = self._bounded_text(start, stop) if self._has_variables(start, stop) else None
+        return None if text is None else RunText(start, stop, text)
+
+    def _has_variables(self, first: int, last: int) -> bool:
+        return any(self.code.word(index).startswith("@") for index in range(first, last))
 
     def _execution(self, first: int, last: int) -> int:
         """Where the EXEC of a statement is that is one, or an INSERT of what it gives; `last` of any other."""
@@ -671,10 +687,10 @@ class TransactReader:
             run = self.code.find(first, _CALLING | _QUERY | _VALUES, last)
         return run if self.code.word(run) in _CALLING else last
 
-    def _run_text(self, first: int, last: int) -> str | None:
+    def _bounded_text(self, first: int, last: int) -> str | None:
         """The text that is run; None where it is not known, or where so much was run that no more is taken."""
         text = self._text(first, last, runs=True)
-        if text is None or not any(self.code.word(index).startswith("@") for index in range(first, last)):
+        if text is None or not self._has_variables(first, last):
             return text
         if self.room < 0:
             self.room = most_of_texts(len(self.code.text))

@@ -46,9 +46,7 @@ def _with_texts(batch: Sequence[StatementText], reader: TransactReader, rules: D
 
 def _text_edits(reader: TransactReader) -> Iterator[Edit]:
     for first, last in transact_statements(reader.code):
-        text = reader.executed_text(first, last)
-        if text is not None:
-            start, stop = reader.text_range(first, last)
-            doubled = text.replace("'", "''")
-            yield reader.code.edit(start, stop - 1, f"N'{doubled}'")
+        run = reader.run_text(first, last)
+        if run is not None:
+            yield reader.code.edit(run.first, run.last - 1, run.literal)
         reader.fill(first, last)
