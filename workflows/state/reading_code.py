@@ -74,6 +74,7 @@ READING_CODE = (
     "ingestion.statements.routines._host_code",
     "ingestion.statements.routines._reader",
     "ingestion.statements.routines._signature",
+    "ingestion.statements.routines._variable_items",
     "ingestion.statements.routines.bodies",
     "ingestion.statements.routines.definition",
     "ingestion.statements.routines.executed_texts",

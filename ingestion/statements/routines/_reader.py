@@ -102,6 +102,11 @@ def _query_between(code: Code, first: int, last: int, variables: Variables) -> s
     return variables.query_of(named) if named else None
 
 
+def _value_between(code: Code, first: int, last: int, variables: Variables) -> str:
+    """What a routine returns: an expression, or a query."""
+    return variables.items.complete_value(with_parameters(code, first, last, variables), code.dialect)
+
+
 def _declare(code: Code, first: int, until: int, variables: Variables) -> None:
     """One declaration, from `first` to its semicolon: names with a type and a value, or a cursor with its query.
 
@@ -186,7 +191,7 @@ def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Vari
         and changed
         and (names[0] not in column_queries(query, names, code) or _gives_a_row(query, code))
     ):
-        return [variables.change("", None)]
+        return [variables.change("", None, code.dialect)]
     fields = variables.fields_of(names[0]) if len(names) == 1 else ()
     for field_name, value in column_queries(query, fields, code).items() if fields else ():
         variables.fill_field(names[0], field_name, value)
@@ -204,7 +209,8 @@ def _fill_names(code: Code, listed: tuple[int, int], query: str, variables: Vari
             variables.record(name, query)
         else:
             variables.declare(name)
-    return [variables.change(text, f"({found[name]})" if name in found else None) for name, text in changed.items()]
+    values = {name: variables.items.value_of(found[name]) for name in changed if name in found}
+    return [variables.change(text, values.get(name), code.dialect) for name, text in changed.items()]
 
 
 def _is_changed(code: Code, index: int, variables: Variables) -> bool:
@@ -497,7 +503,7 @@ class TransactReader:
         if verb in _CALLING:
             self._execute(first, last)
         elif verb == "return" and last > first + 1:
-            self.returned.append(with_parameters(self.code, first + 1, last, self.variables))
+            self.returned.append(_value_between(self.code, first + 1, last, self.variables))
         elif verb in _FLOWS and (verb != "select" or self.code.find(first, _INTO, last) < last):
             self._statement(first, last)
 
@@ -519,8 +525,11 @@ class TransactReader:
     def _statement(self, first: int, last: int) -> None:
         """A statement of the routine's, its variables as parameters; an INSERT of what a text gives, with the text."""
         run = self.run_text(first, last)
-        if run is None:
+        if run is None and self._execution(first, last) < last:  # arguments are no columns
+            text = self.code.between(first, last)
+        elif run is None:
             text = with_parameters(self.code, first, last, self.variables)
+            text = self.variables.items.complete(text, self.code.dialect)
         else:
             text = f"{self.code.between(first, run.first)} {run.literal} {self.code.between(run.last, last)}"
         self.steps.append(RoutineStep(self._with_tables(text) if self.tables else text))
@@ -917,7 +926,7 @@ class _Reader:
             closing = self.code.closing(first)
             columns = [self.code.tokens[end - 1].text for _begin, end in self.code.items(first + 1, closing)]
             value = with_parameters(self.code, closing + 2, until, self.variables)
-            self.steps.append(self.variables.change(f"({', '.join(columns)})", value))
+            self.steps.append(self.variables.change(f"({', '.join(columns)})", value, self.code.dialect))
         else:
             for begin, end in self.code.items(first, until):
                 if _is_changed(self.code, begin, self.variables):
@@ -929,10 +938,10 @@ class _Reader:
         equals = self.code.find(first, frozenset({"="}), until)
         if self.code.word(first + 1) != "." or equals >= until:
             if equals < until:
-                self.steps.append(self.variables.change("", None))
+                self.steps.append(self.variables.change("", None, self.code.dialect))
             return
         value = with_parameters(self.code, equals + 1, until, self.variables)
-        self.steps.append(self.variables.change(self.code.tokens[first + 2].text, value))
+        self.steps.append(self.variables.change(self.code.tokens[first + 2].text, value, self.code.dialect))
         self.variables.fill_field(self.code.name(first), self.code.name(first + 2), f"SELECT {value}")
 
     def _let(self) -> None:
@@ -1041,7 +1050,7 @@ class _Reader:
             self.steps += [RoutineStep(calls=called)] if called else []
             self.index += 1
         if until > self.index + 1:
-            self.returned.append(with_parameters(self.code, self.index + 1, until, self.variables))
+            self.returned.append(_value_between(self.code, self.index + 1, until, self.variables))
         self.index = until + 1
 
     def _statement(self, first: int) -> None:
@@ -1053,8 +1062,8 @@ class _Reader:
         if self.code.words(row, 2) == ("row", "=") and self.variables.query_of(self.code.name(row + 2)) is not None:
             self.steps.append(RoutineStep(problem=Outcome.WHOLE_ROWS))  # which column is which, no text tells
         else:
-            text = with_parameters(self.code, first, last, self.variables)
-            self.steps.append(RoutineStep(with_whole_records(text, self.variables)))
+            text = with_whole_records(with_parameters(self.code, first, last, self.variables), self.variables)
+            self.steps.append(RoutineStep(self.variables.items.complete(text, self.code.dialect)))
         # What RETURNING gives a variable is told of no column: a loop, a call or an assignment may fill that anew.
         for _begin, end in self.code.items(into + 1, until) if into < until else ():
             self.variables.forget_text(self.code.name(end - 1))

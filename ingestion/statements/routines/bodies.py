@@ -15,6 +15,7 @@ from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines._host_code import host_steps
 from ingestion.statements.routines._reader import read_steps
 from ingestion.statements.routines._signature import PROCEDURES, SCHEDULED, Header, is_sql, object_at, read_header
+from ingestion.statements.routines._variable_items import with_items
 from ingestion.statements.routines.definition import Definition
 from ingestion.statements.routines.steps import TRIGGER_ROWS, RoutineStep, Variables, constant
 
@@ -44,9 +45,6 @@ _BEGIN = frozenset({"begin"})
 _PSEUDO_TABLES = ("inserted", "deleted")
 _READ_AFTER = keywords("from join using , table")
 _BEFORE_NAME = keywords("( only")
-_TAKES_WITH = keywords("( del delete ins insert merge sel select table upd update values with")
-_QUERY = keywords("sel select table with")
-_QUERY_AFTER = keywords("as (")
 _TRANSITION_TABLES = ("new_table", "old_table")
 """Db2's and Teradata's NEW_TABLE AS n, which the standard writes in two words."""
 _ALL_COLUMNS = re.compile(r"\b(new|old)\s*\.\s*\*", re.IGNORECASE)
@@ -306,7 +304,8 @@ def _with_all_rows(steps: Iterable[RoutineStep], dialect: Dialect, of: WrittenRo
             continue
         bare = {code.name(n) for n in range(len(code)) if "." not in (code.word(n - 1), code.word(n + 1))}
         items = [f"{text} AS (SELECT * FROM {of.table})" for name, text in tables.items() if name in bare]
-        yield replace(step, text=_with_items(code, ", ".join(items))) if items else step
+        text = with_items(code, ", ".join(items)) if items else None
+        yield step if text is None else replace(step, text=text)
 
 
 def _by_name(written: Iterable[str], dialect: Dialect) -> dict[str, str]:
@@ -320,22 +319,6 @@ def _is_read(code: Code, index: int) -> bool:
     while code.word(before) in _BEFORE_NAME:
         before -= 1
     return code.word(before) in _READ_AFTER and code.word(index + 1) not in (".", "(")
-
-
-def _with_items(code: Code, items: str) -> str:
-    """A statement with items before those of its own WITH; of `CREATE TABLE t AS SELECT …` they go to the query."""
-    first = next((index for index in range(len(code)) if code.word(index) != ";"), len(code))
-    if code.word(first) not in _TAKES_WITH:
-        starts = (n for n in range(first, len(code)) if code.word(n) in _QUERY and code.word(n - 1) in _QUERY_AFTER)
-        first = next(starts, len(code))
-    if first == len(code):
-        return code.text
-    before, after = "WITH ", " "
-    if code.word(first) == "with":
-        first += 1 + (code.word(first + 1) == "recursive")
-        before, after = "", ", "
-    at = code.start_of(first)
-    return f"{code.text[:at]}{before}{items}{after}{code.text[at:]}"
 
 
 # A routine's body as steps. Control flow decides whether a statement runs, not what it reads: it is looked through.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ingestion.dialects import Dialect, dialect_of
+from ingestion.dialects import Dialect, dialect_of, fold
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import FUNCTIONS_OF_VALUES
@@ -18,7 +18,7 @@ from ingestion.model.outcomes import Outcome
 from ingestion.statements._splitting import StatementText
 from ingestion.statements.classification import BLOCKS, classify
 from ingestion.statements.routines.executed_texts import with_executed_texts
-from ingestion.statements.routines.steps import column_queries
+from ingestion.statements.routines.steps import column_queries, with_its_name
 from ingestion.statements.script_variables import with_own_variables
 
 _READING = frozenset(
@@ -125,7 +125,16 @@ class _Values:
         if len(read) > _MOST_READ or sum(len(value.query) for _first, _last, value in read) > _MOST_ADDED:
             return code.text
         taking = [(first, last, value) for first, last, value in read if _takes(code, first, last, value)]
-        return with_edits(code.text, [code.edit(first, last, f"({value.query})") for first, last, value in taking])
+        return with_edits(
+            code.text, [code.edit(first, last, self._put(code, (first, last), value)) for first, last, value in taking]
+        )
+
+    def _put(self, code: Code, span: tuple[int, int], value: _FilledBy) -> str:
+        """What stands for a variable: its query, under the name that the engine gives the column."""
+        first, last = span
+        name = f"@{code.without_quotes(last)}" if code.word(first) == "@" else code.between(first, last + 1)
+        name = fold(name, self.rules, quoted=False) if code.word(first).startswith("$") else name
+        return with_its_name(code, span, f"({value.query})", name)
 
     def _variables(self, code: Code) -> Iterator[tuple[int, int, str]]:
         """The first and the last token of each variable, and its name."""

@@ -14,6 +14,7 @@ from ingestion.dialects.definition import DollarQuotes, Separator, keywords
 from ingestion.dialects.keywords import ADMINISTRATIVE_PROCEDURES, SHOWING_PACKAGES
 from ingestion.dialects.lexing import CLOSING, DOLLAR, NAME, STRING, WORD, tokens
 from ingestion.model.outcomes import Outcome
+from ingestion.statements.routines._variable_items import VariableItems
 
 _PREFIXES = frozenset({"n", "e", "r", "q", "nq"})
 
@@ -29,10 +30,13 @@ _AT = frozenset({"at"})
 _OF_THIS_DATABASE = 2
 """Parts of a name, which may have a schema."""
 _LONGEST_QUERY = 4_000
-"""Characters of a query that is put in a variable's place: variables made of variables grow without end."""
+"""Characters of a variable's query and those that it reads: variables made of variables grow without end."""
 _INTO_TABLE = keywords("insert merge overwrite ignore")
 _QUERY_STARTS = keywords("select sel with from")
 _IN_PARENTHESES = _QUERY_STARTS | {"("}
+_BEFORE_COLUMN = keywords("select distinct all ,")
+_BEHIND_COLUMN = keywords(", from ) ;")
+_ENDS_LIST = keywords("select from where by having set values on using when insert ( ;")
 _LISTED_AFTER = frozenset({"into", "update", "conflict"})
 _ALL_FIELDS = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+\.\s*+\*")
 _VALUES_OF_RECORD = re.compile(r"\bvalues\s*\(\s*(\w+\s*\.\s*\*)\s*\)\s*\Z", re.IGNORECASE)
@@ -197,7 +201,8 @@ class Variables:
     `unmarked`: names stand for them without a mark in a dialect that has marks too, as the parameters of Snowflake's
     functions do. `placeholders` has, of a parameter that is to be known again in the text, what stands for it. `table`
     is the one whose rows a trigger may change before they are written, under the names of `changeable`; "" where none
-    is. `jumps`: the body has a GOTO, and what it gives variables is in no order.
+    is. `jumps`: the body has a GOTO, and what it gives variables is in no order. `items` are the queries that stand in
+    their places.
     """
 
     unmarked: bool = False
@@ -214,16 +219,17 @@ class Variables:
     changeable: frozenset[str] = frozenset()
     placeholders: Mapping[str, str] = field(default_factory=dict)
     jumps: bool = False
+    items: VariableItems = field(default_factory=VariableItems)
 
     def is_changeable(self, name: str) -> bool:
         """Whether a name is the row that a trigger may change: NEW of `NEW.total := NEW.price * NEW.qty`."""
         return name.casefold() in self.changeable
 
-    def change(self, column: str, value: str | None) -> RoutineStep:
+    def change(self, column: str, value: str | None, dialect: Dialect) -> RoutineStep:
         """What a trigger does that gives a column of its row a value; None for all columns, which no text lists."""
         if value is None:
             return RoutineStep(problem=Outcome.WHOLE_ROWS)
-        return RoutineStep(f"UPDATE {self.table} SET {column} = {value}")
+        return RoutineStep(self.items.complete(f"UPDATE {self.table} SET {column} = {value}", dialect))
 
     def declare_row(self, name: str) -> None:
         """A name that is a row, whatever it is filled from."""
@@ -254,7 +260,7 @@ class Variables:
     def fill_field(self, record: str, name: str, query: str) -> None:
         """A field of a record takes the value of a query."""
         known = self.fields.setdefault(record.casefold(), {})
-        same = known.get(name, query) == query and len(query) <= _LONGEST_QUERY
+        same = known.get(name, query) == query and self.items.length_of(query) <= _LONGEST_QUERY
         known[name] = query if same else None
 
     def declare(self, name: str) -> None:
@@ -267,17 +273,18 @@ class Variables:
         key = name.casefold()
         self.declared.add(key)
         known = self.values.get(key, query)
-        if known is not None and f"({known})" in query:  # x := f(x), which is made of what x was made of
-            self.values[key] = query if len(query) <= _LONGEST_QUERY else known
+        is_short = self.items.length_of(query) <= _LONGEST_QUERY
+        if known is not None and self.items.reads(query, known):  # x := f(x), which is made of what x was made of
+            self.values[key] = query if is_short else known
             return
-        self.values[key] = query if known == query and len(query) <= _LONGEST_QUERY else None
+        self.values[key] = query if known == query and is_short else None
 
     def record(self, name: str, query: str, *, replaces: bool = False) -> None:
         """A record or cursor stands for the rows of a query: of the first one, or `replaces` of this one."""
         self.declare(name)
         if replaces:
             self.queries.pop(name.casefold(), None)
-        if len(query) <= _LONGEST_QUERY:
+        if self.items.length_of(query) <= _LONGEST_QUERY:
             self.queries.setdefault(name.casefold(), query)
 
     def set_constant(self, name: str, text: str | None, *, replaces: bool = False) -> None:
@@ -335,7 +342,7 @@ class Variables:
 
 
 def with_parameters(code: Code, first: int, last: int, variables: Variables) -> str:
-    """The text from token to token with every variable replaced: by its query, else by a parameter."""
+    """The text from token to token with every variable replaced: by the item of its query, else by a parameter."""
     texts: list[str] = []
     written, done = code.start_of(first), first - 1
     marked = code.dialect.marked_variables and not variables.unmarked and _is_sql(code, first)
@@ -344,7 +351,9 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
         token = code.tokens[index]
         value = variables.values.get(f"@{code.name(index).casefold()}") if code.word(index - 1) == "@" else None
         if value is not None and index > max(first, done + 1):
-            texts += [code.text[written : code.start_of(index - 1)], f"({value})"]
+            named = f"@{code.without_quotes(index)}"
+            put_value = with_its_name(code, (index - 1, index), variables.items.value_of(value), named)
+            texts += [code.text[written : code.start_of(index - 1)], put_value]
             written, done = code.end_of(index), index
             continue
         if index <= done or token.kind not in (WORD, NAME) or index in listed or code.word(index - 1) in _NAMED_AFTER:
@@ -358,11 +367,27 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
         is_marked = code.word(index - 1) == ":"
         if until == index and not is_marked and (marked or _names_relation(code, first, index)):
             continue
-        start = code.start_of(index - 1) if is_marked and index > first else token.start
-        texts += [code.text[written:start], text]
+        start = index - 1 if is_marked and index > first else index
+        named = code.name(until) or code.name(index)
+        texts += [code.text[written : code.start_of(start)], with_its_name(code, (start, until), text, named)]
         written, done = code.end_of(until), until
     texts.append(code.text[written : code.end_of(last - 1)] if last > first else "")
     return "".join(texts)
+
+
+def with_its_name(code: Code, span: tuple[int, int], text: str, name: str) -> str:
+    """The query that stands for a variable, from token to token, as a column of its name where it is one by itself.
+
+    As a query it would have a name that others have too.
+    """
+    first, last = span
+    alone = code.word(first - 1) in _BEFORE_COLUMN and (code.word(last + 1) in _BEHIND_COLUMN or last + 1 == len(code))
+    if not alone or not text.startswith("(") or not name:
+        return text
+    index = first - 1
+    while index > 0 and code.word(index) not in _ENDS_LIST:
+        index = (code.opening(index) if code.word(index) == ")" else index) - 1
+    return f"{text} AS {_in_quotes(name, code.dialect)}" if code.word(index) == "select" else text
 
 
 def _names_relation(code: Code, first: int, index: int) -> bool:
@@ -405,12 +430,12 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
     follows = code.word(end + 1)
     own = variables.fields.get(key, {}).get(code.name(end + 2)) if follows == "." else None
     if own is not None:
-        return f"({own})", end + 2
+        return variables.items.value_of(own), end + 2
     if query is not None and follows == ".":
         field_name = code.tokens[end + 2].text if end + 2 < len(code.tokens) else ""
         if field_name == "*":
             return None
-        return f"(SELECT {token.text}.{field_name} FROM ({query}) {token.text})", end + 2
+        return f"(SELECT {token.text}.{field_name} FROM {variables.items.name_of(query)} {token.text})", end + 2
     if follows == "." and key in variables.blocks and (put := _replacement(code, index + 2, variables)) is not None:
         return put
     if key not in variables.declared or follows in (".", "("):
@@ -420,9 +445,9 @@ def _replacement(code: Code, index: int, variables: Variables) -> tuple[str, int
     elif code.word(index - 1) == "of":  # MEMBER OF a collection
         return f":{token.text}", index
     if value is not None:
-        return f"({value})", end
+        return variables.items.value_of(value), end
     if query is not None and key not in variables.values and code.dialect.dollar_quotes is DollarQuotes.TAGGED:
-        return f"(SELECT {token.text} FROM ({query}) {token.text})", index  # the row as one value
+        return f"(SELECT {token.text} FROM {variables.items.name_of(query)} {token.text})", index  # the row as a value
     named = variables.placeholders.get(key, token.text.removeprefix("@"))
     return f"{'@' if token.text.startswith('@') else code.dialect.parameter_mark}{named}", index
 
@@ -432,7 +457,7 @@ def _rows_of_cursor(code: Code, index: int, variables: Variables) -> tuple[str, 
     if code.words(index + 1, 2) != ("current", "of"):
         return None
     query = variables.query_of(code.name(index + 3) or code.word(index + 3))
-    condition = "" if query is None else f"WHERE EXISTS ({_FOR_UPDATE.sub('', query)})"
+    condition = "" if query is None else f"WHERE EXISTS {variables.items.value_of(_FOR_UPDATE.sub('', query))}"
     return condition, index + 3
 
 
@@ -441,7 +466,7 @@ def _rows_of_result(code: Code, index: int, variables: Variables) -> tuple[str, 
     if code.word(index + 1) != "(" or code.closing(index + 1) != index + 3:
         return None
     query = variables.query_of(code.name(index + 2))
-    return None if query is None else (f"({query})", index + 3)
+    return None if query is None else (variables.items.name_of(query), index + 3)
 
 
 def _record_of_values(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
@@ -455,8 +480,11 @@ def _record_of_values(code: Code, index: int, variables: Variables) -> tuple[str
     own, query = variables.fields.get(name.casefold(), {}), variables.query_of(name)
     if query is None and own and all(value is not None for value in own.values()):
         columns = ", ".join(_in_quotes(column, code.dialect) for column in own)
-        return f"({columns}) SELECT {', '.join(f'({value})' for value in own.values())}", end
-    return None if query is None or own else (f"SELECT * FROM ({query}) {code.tokens[index + 1].text}", end)
+        values = ", ".join(variables.items.value_of(value) for value in own.values() if value is not None)
+        return f"({columns}) SELECT {values}", end
+    if query is None or own:
+        return None
+    return f"SELECT * FROM {variables.items.name_of(query)} {code.tokens[index + 1].text}", end
 
 
 _ROWS_AFTER: Mapping[str, Callable[[Code, int, Variables], tuple[str, int] | None]] = {
@@ -481,7 +509,7 @@ def with_whole_records(text: str, variables: Variables) -> str:
         return text
     listed = _VALUES_OF_RECORD.search(text)
     text = text if listed is None else f"{text[: listed.start()]}SELECT {listed[1]}"
-    return f"{text} FROM ({query}) {found[1]}"
+    return f"{text} FROM {variables.items.name_of(query)} {found[1]}"
 
 
 def _listed_names(code: Code, first: int, last: int) -> Iterator[int]:

@@ -472,7 +472,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     met = (replace(incoming, on=()), replace(own, join="ANTI", on=keys))
     yield WriteForm(target, Select((Star(),), met) if keys else query, fixed)
     if conflict.expressions:
-        among = query if conflict.args.get("duplicate") and isinstance(query, Select) else Select(())
+        among = query if conflict.args.get("duplicate") and isinstance(query, Select) else Select((), (), (), outer)
         yield _on_conflict(queries, node, target, replace(among, relations=(own, incoming, *among.relations)))
 
 

@@ -48,7 +48,8 @@ def test_each_procedure_has_its_own_statements_and_no_others() -> None:
     }
     assert found == {
         ("HR", "PAY.LOAD"): [
-            "INSERT INTO a (x) VALUES ((SELECT r.v FROM (SELECT k, v FROM pairs) r))",
+            "WITH headwater_variable_0 AS (SELECT k, v FROM pairs)"
+            " INSERT INTO a (x) VALUES ((SELECT r.v FROM headwater_variable_0 r))",
             "INSERT INTO b SELECT CASE WHEN y = 1 THEN 2 ELSE 3 END, :p_day FROM s",
             "INSERT INTO errs SELECT m FROM failed",
         ],

@@ -40,6 +40,23 @@ def test_a_variable_stands_for_the_query_that_filled_it(dialect: str, given: str
 
 
 @pytest.mark.parametrize(
+    ("dialect", "text", "names"),
+    [
+        (
+            "mysql",
+            "SET @v = (SELECT max(d) FROM s), @w = (SELECT max(e) FROM s); CREATE TABLE t AS SELECT @v, @w",
+            "@v @w",
+        ),
+        ("snowflake", "SET v = (SELECT max(d) FROM s); INSERT INTO t SELECT DISTINCT $v FROM u", "$V"),
+        ("mysql", "SET @v = (SELECT max(d) FROM s); INSERT INTO t SELECT @v AS x, @v y FROM u", "x y"),
+    ],
+)
+def test_a_column_that_is_a_variable_has_the_variable_s_name(dialect: str, text: str, names: str) -> None:
+    targets = {edge.target.column for edge in LineageParser(text, dialect=dialect).edges}
+    assert targets == set(names.split())
+
+
+@pytest.mark.parametrize(
     ("dialect", "between"),
     [
         ("mysql", "SET @v = 3"),

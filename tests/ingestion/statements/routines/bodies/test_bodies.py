@@ -126,8 +126,9 @@ def test_t_sql_needs_no_semicolons() -> None:
             " a := (SELECT max(k) FROM q); rowcount := (SELECT n FROM r); INSERT INTO t SELECT a, :a AS b FROM s,"
             " TABLE(GENERATOR(ROWCOUNT => :rowcount)); END $$",
             [
-                "INSERT INTO t SELECT a, (SELECT max(k) FROM q) AS b FROM s,"
-                " TABLE(GENERATOR(ROWCOUNT => (SELECT n FROM r)))"
+                "WITH headwater_variable_0 AS (SELECT max(k) FROM q), headwater_variable_1 AS (SELECT n FROM r)"
+                " INSERT INTO t SELECT a, (SELECT * FROM headwater_variable_0) AS b FROM s,"
+                " TABLE(GENERATOR(ROWCOUNT => (SELECT * FROM headwater_variable_1)))"
             ],
         ),
         (
@@ -136,7 +137,8 @@ def test_t_sql_needs_no_semicolons() -> None:
             " INSERT INTO t SELECT TOP 1 a, @a FROM s RAISERROR('x', 0, 1) WITH NOWAIT"
             " INSERT INTO u SELECT b FROM v DBCC FREEPROCCACHE WITH NO_INFOMSGS INSERT INTO w SELECT c FROM x END",
             [
-                "INSERT INTO t SELECT TOP 1 a, (SELECT k FROM q ORDER BY k) FROM s",
+                "WITH headwater_variable_0 AS (SELECT k FROM q ORDER BY k)"
+                " INSERT INTO t SELECT TOP 1 a, (SELECT * FROM headwater_variable_0) AS [@a] FROM s",
                 "INSERT INTO u SELECT b FROM v",
                 "INSERT INTO w SELECT c FROM x",
             ],
@@ -458,14 +460,19 @@ def test_what_a_loop_or_cursor_fetched_is_read_through() -> None:
         " OPEN c; LOOP FETCH c INTO v_id, v_amount; INSERT INTO u (b) VALUES (v_amount); END LOOP; END $$"
     )
     assert texts(steps_of(text, "postgres")) == [
-        "INSERT INTO t (a) VALUES ((SELECT r.v FROM (SELECT k, v FROM pairs) r))",
-        "INSERT INTO u (b) VALUES ((SELECT amount FROM staging))",
+        "WITH headwater_variable_0 AS (SELECT k, v FROM pairs)"
+        " INSERT INTO t (a) VALUES ((SELECT r.v FROM headwater_variable_0 r))",
+        "WITH headwater_variable_1 AS (SELECT amount FROM staging)"
+        " INSERT INTO u (b) VALUES ((SELECT * FROM headwater_variable_1))",
     ]
 
 
 def test_what_select_into_filled_is_read_through() -> None:
     body = "DECLARE top numeric; BEGIN SELECT max(x) INTO top FROM o; INSERT INTO t SELECT a, top FROM s; END"
-    assert texts(block_steps(body, "postgres")) == ["INSERT INTO t SELECT a, (SELECT max(x) FROM o) FROM s"]
+    assert texts(block_steps(body, "postgres")) == [
+        "WITH headwater_variable_0 AS (SELECT max(x) FROM o)"
+        ' INSERT INTO t SELECT a, (SELECT * FROM headwater_variable_0) AS "top" FROM s'
+    ]
 
 
 def test_another_language_has_no_steps_and_says_which() -> None:
@@ -562,23 +569,25 @@ def test_what_is_built_to_mislead_does_not(dialect: str, script: str, found: lis
             "tsql",
             "DECLARE @v int DECLARE c CURSOR LOCAL FOR WITH q AS (SELECT v FROM s) SELECT v FROM q OPEN c"
             " FETCH NEXT FROM c INTO @v INSERT INTO t (a) VALUES (@v) CLOSE c",
-            "(WITH q AS (SELECT v FROM s) SELECT v FROM q)",
+            "(SELECT * FROM headwater_variable_0)",
         ),
         (
             "mysql",
             "BEGIN DECLARE x INT; DECLARE c CURSOR FOR WITH q AS (SELECT v FROM s) SELECT v FROM q; OPEN c;"
             " FETCH c INTO x; INSERT INTO t (a) VALUES (x); END",
-            "(WITH q AS (SELECT v FROM s) SELECT v FROM q)",
+            "(SELECT * FROM headwater_variable_0)",
         ),
         (
             "bigquery",
             "FOR r IN (WITH q AS (SELECT v FROM s) SELECT v FROM q) DO INSERT INTO t (a) VALUES (r.v); END FOR",
-            "(SELECT r.v FROM (WITH q AS (SELECT v FROM s) SELECT v FROM q) r)",
+            "(SELECT r.v FROM headwater_variable_0 r)",
         ),
     ],
 )
 def test_a_cursor_over_a_query_with_parts_is_read_through(dialect: str, body: str, value: str) -> None:
-    assert texts(block_steps(body, dialect)) == [f"INSERT INTO t (a) VALUES ({value})"]
+    assert texts(block_steps(body, dialect)) == [
+        f"WITH headwater_variable_0 AS (WITH q AS (SELECT v FROM s) SELECT v FROM q) INSERT INTO t (a) VALUES ({value})"
+    ]
 
 
 def test_a_prepared_text_is_run_where_it_is_constant_and_is_no_call() -> None:
@@ -633,21 +642,22 @@ def test_of_what_a_change_gives_a_variable_nothing_is_told(dialect: str, change:
 
 
 @pytest.mark.parametrize(
-    ("fill", "value"),
+    ("fill", "query"),
     [
         (
             "SELECT d.id INTO v FROM dim d; IF NOT FOUND THEN INSERT INTO dim VALUES (1) RETURNING id INTO v; END IF",
-            "(SELECT d.id FROM dim d)",
+            "SELECT d.id FROM dim d",
         ),
         (
             "INSERT INTO dim VALUES (1) RETURNING id INTO v; IF v IS NULL THEN SELECT d.id INTO v FROM z d; END IF",
-            "(SELECT d.id FROM z d)",
+            "SELECT d.id FROM z d",
         ),
     ],
 )
-def test_what_a_change_gives_takes_no_query_from_a_variable(fill: str, value: str) -> None:
+def test_what_a_change_gives_takes_no_query_from_a_variable(fill: str, query: str) -> None:
     steps = block_steps(f"DO $$ DECLARE v int; BEGIN {fill}; INSERT INTO l (b) SELECT v FROM q; END $$", "postgres")
-    assert steps[-1].text == f"INSERT INTO l (b) SELECT {value} FROM q"
+    items = f"headwater_variable_0 AS ({query})"
+    assert steps[-1].text == f'WITH {items} INSERT INTO l (b) SELECT (SELECT * FROM headwater_variable_0) AS "v" FROM q'
 
 
 def test_a_value_that_is_reckoned_from_a_query_is_no_query() -> None:
