@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingestion.dialects.cursor import Code, Edit
+from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES, QUERY_STARTS
 from ingestion.errors import FinalRefusal
@@ -30,6 +30,10 @@ _PERIOD_ENDS = keywords("by for qualify order ;")
 _PIPED = keywords("from select table values")
 _BEFORE_QUERY = keywords("as ( )") | {""}
 _PIPE_STARS = {"set": "REPLACE", "rename": "RENAME", "drop": "EXCEPT"}
+_PIPE_EXTENDS = keywords("extend window")
+_PIPE_FORGETS = keywords("select aggregate distinct pivot unpivot call as union intersect except")
+_UNKNOWN_COLUMN = "(SELECT original.unknown FROM (SELECT NULL AS known) AS original)"
+"""A column that no relation in scope has: it comes from nowhere, and is told as unknown."""
 _CHANGE_COLUMNS = {
     "changes": ("VERSION", "CREATION_VERSION", "OPERATION", "COLUMNS", "CONTEXT"),
     "version": ("VERSION", "CONTEXT"),
@@ -51,6 +55,7 @@ _BEHIND_SCRIPT = keywords("row recordreader from insert where group having clust
 _BETWEEN_QUERIES = keywords("union except intersect minus )")
 _BEHIND_LIST = keywords("from into union except intersect minus")
 _BLOCKS = keywords("begin case if loop")
+_BEHIND_RELATION = _CLAUSES | keywords("using natural tablesample for with order limit pivot unpivot window lateral")
 _RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
 _VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
@@ -591,20 +596,105 @@ def _verb_of_script(code: Code, using: int) -> int | None:
 
 
 def _piped_columns(code: Code) -> Iterator[Edit]:
-    """|> SET a = b, |> RENAME a AS b, |> DROP a, |> WINDOW f() OVER () AS w: as what sqlglot has for it."""
+    """|> SET a = b, |> RENAME a AS b, |> DROP a, |> WINDOW f() OVER () AS w: as what sqlglot has for it.
+
+    It takes the rows of each for a query without a name, so that `t.a` behind it would be a field of a column t.
+    """
+    moved = _names_behind_changes(code)
     for number in range(1, len(code) - 3):
         if not code.stands(number, "|", ">"):
             continue
         verb = code.word(number + 2)
-        end = next((n for n in code.outside(number + 2) if code.stands(n, "|", ">") or code.word(n) == ";"), None)
-        last = (end or end_around(code, number + 2)) - 1
-        if verb == "window":
+        last = _end_of_pipe(code, number) - 1
+        if verb in _PIPE_EXTENDS and any(_named_behind(code, number)):
+            yield code.edit(number + 2, number + 2, "JOIN LATERAL (SELECT")
+            yield code.end_of(last), code.end_of(last), f") AS extended_{number} ON TRUE"
+        elif verb == "window":
             yield code.edit(number + 2, number + 2, "EXTEND")
         elif verb == "call":
             yield from _called_function(code, number, last)
         elif verb in _PIPE_STARS:
-            items = ", ".join(_star_item(code, verb, first, until) for first, until in code.items(number + 3, last + 1))
+            listed = code.items(number + 3, last + 1)
+            items = ", ".join(_star_item(code, verb, first, until, moved) for first, until in listed)
             yield code.edit(number + 2, last, f"SELECT * {_PIPE_STARS[verb]} ({items})")
+            moved = {at: name for at, name in moved.items() if not number < at <= last}
+    yield from (code.edit(at, at + 2, name) for at, name in moved.items())
+
+
+def _end_of_pipe(code: Code, pipe: int) -> int:
+    """Where what a pipe does to its rows ends."""
+    behind = code.outside(pipe + 2)
+    end = next((n for n in behind if code.stands(n, "|", ">") or code.word(n) == ";"), None)
+    return end_around(code, pipe + 2) if end is None else end
+
+
+def _level_before(code: Code, pipe: int) -> list[int]:
+    """What stands before a pipe in the parentheses that it stands in."""
+    opening = max((n for n in range(pipe) if code.word(n) == "(" and code.closing(n) > pipe), default=-1)
+    return list(code.outside(opening + 1, pipe))
+
+
+def _names_of_rows(code: Code, pipe: int) -> frozenset[str]:
+    """The names that a pipe's rows go by: those of FROM and JOIN, or of |> AS; SELECT and AGGREGATE leave none."""
+    names: set[str] = set()
+    piped = False
+    for number in _level_before(code, pipe):
+        word = code.word(number)
+        if code.stands(number, "|", ">"):
+            piped = True
+            if code.word(number + 2) in _PIPE_FORGETS:
+                names.clear()
+            if code.word(number + 2) == "as":
+                names.add(code.name(number + 3))
+        elif word in ("from", "join") or (word == "," and names and not piped):
+            names.add(_name_of_rows(code, number + 1))
+    return frozenset(names - {""})
+
+
+def _name_of_rows(code: Code, number: int) -> str:
+    """The alias of a relation in FROM, or the last part of its name."""
+    parts, end = code.dotted_name(number)
+    end = code.after(end) if code.word(end) == "(" else end
+    end += code.word(end) == "as"
+    if code.is_name(end) and (code.is_quoted(end) or code.word(end) not in _BEHIND_RELATION):
+        return code.name(end)
+    return parts[-1] if parts else ""
+
+
+def _named_behind(code: Code, pipe: int) -> Iterator[int]:
+    """Where a column is named by its relation behind a pipe, as long as the relations have their names: `t.a`."""
+    names = _names_of_rows(code, pipe)
+    following, end = _end_of_pipe(code, pipe), end_around(code, pipe + 2)
+    while names and following < end and code.stands(following, "|", ">"):
+        verb, until = code.word(following + 2), _end_of_pipe(code, following)
+        if verb != "as":
+            for number in range(following + 3, until - 2):
+                qualified = code.word(number + 1) == "." and code.word(number - 1) != "."
+                if qualified and code.name(number) in names:
+                    yield number
+        if verb in _PIPE_FORGETS:
+            return
+        following = until
+
+
+def _names_behind_changes(code: Code) -> dict[int, str]:
+    """Where `t.a` stands behind |> SET, DROP or RENAME, and how the column is named there.
+
+    It is still the column of t: of one that SET or DROP has changed, no query behind it tells.
+    """
+    moved: dict[int, str] = {}
+    for number in range(1, len(code) - 3):
+        verb = code.word(number + 2)
+        if not code.stands(number, "|", ">") or verb not in _PIPE_STARS:
+            continue
+        changed: dict[str, str] = {}
+        for first, until in code.items(number + 3, _end_of_pipe(code, number)):
+            changed[code.column(first)] = code.between(until - 1, until) if verb == "rename" else _UNKNOWN_COLUMN
+        for at in _named_behind(code, number):
+            if code.is_name(at + 2):  # not t.*
+                name = moved.get(at, code.between(at + 2, at + 3))
+                moved[at] = changed.get(Code.of(name, code.dialect, 1).column(0), name)
+    return moved
 
 
 def _piped_query(code: Code) -> Iterator[Edit]:
@@ -612,8 +702,7 @@ def _piped_query(code: Code) -> Iterator[Edit]:
     for number in range(2, len(code) - 1):
         if not code.stands(number, "|", ">"):
             continue
-        opening = max((n for n in range(number) if code.word(n) == "(" and code.closing(n) > number), default=-1)
-        level = list(code.outside(opening + 1, number))
+        level = _level_before(code, number)
         begin = next((n for n in level if code.word(n) in _PIPED and code.word(n - 1) in _BEFORE_QUERY), None)
         if begin is None or code.word(begin) == "from" or any(code.stands(n, "|", ">") for n in level):
             continue
@@ -637,9 +726,12 @@ def _called_function(code: Code, pipe: int, last: int) -> Iterator[Edit]:
     yield code.edit(begin, last, f"FROM {call} {code.between(code.after(opening), last + 1)}")
 
 
-def _star_item(code: Code, verb: str, first: int, until: int) -> str:
+def _star_item(code: Code, verb: str, first: int, until: int, moved: dict[int, str]) -> str:
     if verb == "set" and code.word(first + 1) == "=":
-        return f"{code.between(first + 2, until)} AS {code.between(first, first + 1)}"
+        start = code.start_of(first + 2)
+        named = [(at, name) for at, name in moved.items() if first < at < until]
+        edits = [(code.start_of(at) - start, code.end_of(at + 2) - start, name) for at, name in named]
+        return f"{with_edits(code.between(first + 2, until), edits)} AS {code.between(first, first + 1)}"
     if verb == "rename" and until == first + 2:
         return f"{code.between(first, first + 1)} AS {code.between(first + 1, until)}"
     return code.between(first, until)

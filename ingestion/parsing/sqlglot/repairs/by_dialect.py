@@ -75,6 +75,9 @@ _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
 # SELECT a FROM t |> …: the pipe would be taken for one behind t, and the list be lost.
 _PIPED_QUERY = re.compile(r"\bselect\b(?:(?!\|>|;).){0,2000}+\|>", re.IGNORECASE | re.DOTALL)
+# FROM t |> EXTEND 1 AS b |> SELECT t.a: the rows would have lost their name, and t.a be a field of a column t.
+_EXTENDED_ROWS = re.compile(r"\|>\s*+extend\b", re.IGNORECASE)
+_MISREAD_PIPES = (_PIPED_QUERY, _EXTENDED_ROWS)
 _PIPING = frozenset({"bigquery", "databricks", "spark"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # INSERT INTO (SELECT a FROM t) …: the target would have no name; UPDATE (SELECT a AS x FROM t) …: x would be t's own.
@@ -702,7 +705,11 @@ def needs_repair(text: str, dialect: str) -> bool:
         if "@" in text or _CHANGED_QUERY.match(text) is not None:
             return True
         return any(pattern.search(text) is not None for pattern in (_INCLUDED, CURRENT, _ONLY))
-    if "|>" in text and dialect in _PIPING and _PIPED_QUERY.search(text) is not None:
+    if (
+        "|>" in text
+        and dialect in _PIPING
+        and any(one.search(text) is not None for one in (_PIPED_QUERY, _EXTENDED_ROWS))
+    ):
         return True
     misread = _MISREAD.get(dialect)
     if misread is not None:

@@ -227,6 +227,28 @@ def test_pipes_change_columns_one_behind_the_other(dialect: str, steps: str, exp
     assert _own_lines(f"create table t as from s |> select a, b {steps}", dialect) == expected
 
 
+@pytest.mark.parametrize("dialect", ["bigquery", "databricks", "spark"])
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ("|> extend n.a + 1 as x |> select n.b, x", {"b = d.s.b", "x f d.s.a"}),
+        ("|> extend a + 1 as x |> where n.c > 1 |> select n.*, x", {"x f d.s.a"}),
+        ("|> join d.r as m on n.k = m.k |> extend n.a * m.a as x |> select n.b, m.c, x",
+         {"b = d.s.b", "c = d.r.c", "x f d.s.a", "x f d.r.a"}),
+        ("|> extend a + 1 as x |> extend x + n.b as y |> as q |> select q.y", {"y f d.s.a", "y f d.s.b"}),
+        ("|> set a = n.a + c |> select a, n.b", {"a f d.s.a", "a f d.s.c", "b = d.s.b"}),
+        ("|> set a = c |> set b = n.d |> select n.a as x, b, n.e.f as y",
+         {"x is constant", "b = d.s.d", "y f d.s.e"}),
+        ("|> rename a as c |> set c = d |> select n.a as x, c", {"x is constant", "c = d.s.d"}),
+        ("|> rename a as c |> select n.a as x, c", {"x = d.s.a", "c = d.s.a"}),
+        ("|> drop a |> select n.a as x, n.b", {"x is constant", "b = d.s.b"}),
+        ("|> join d.r as m on n.k = m.k |> drop z |> select m.b", {"b = d.s.b|d.r.b"}),
+    ],
+)  # fmt: skip
+def test_the_rows_of_a_pipe_keep_the_names_of_their_tables(dialect: str, steps: str, expected: set[str]) -> None:
+    assert _own_lines(f"create table t as from d.s as n {steps}", dialect) == expected
+
+
 def test_a_window_of_a_pipe_adds_a_column() -> None:
     text = "create table t as from s |> select a, b |> window sum(a) over (partition by b) as w"
     assert {line.split()[0] for line in _own_lines(text, "bigquery")} == {"a", "b", "w"}
