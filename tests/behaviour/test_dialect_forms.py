@@ -695,7 +695,71 @@ COLUMNS: list[Case] = [
         "s.x>o.far s.x>o.v s.y>o.w s.z>o.far",
     ),
 ]
+_ALIASED = "INSERT INTO o (a, b) SELECT k.no, k.w FROM s k, t AS m WHERE k.no = 3 AND m.v = 1"
 ROUTINES: list[Case] = [
+    *(
+        (dialect, text, {}, "s.no>o.a s.w>o.b")
+        for dialect, text in (
+            ("bigquery", f"CREATE PROCEDURE p(k INT64, m STRING) BEGIN {_ALIASED}; END"),
+            ("mysql", f"CREATE PROCEDURE p(IN k INT, m INT) BEGIN {_ALIASED}; END"),
+            ("oracle", f"CREATE PROCEDURE p(k IN NUMBER) IS m NUMBER; BEGIN {_ALIASED.replace(' AS m', ' m')}; END;"),
+            ("postgres", f"CREATE FUNCTION p(k int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN {_ALIASED}; END $$"),
+            ("snowflake", f"CREATE PROCEDURE p(k INT, m INT) RETURNS INT LANGUAGE SQL AS $$ BEGIN {_ALIASED}; END $$"),
+        )
+    ),
+    (
+        "oracle",
+        "CREATE PROCEDURE p(k NUMBER, m NUMBER) IS BEGIN MERGE INTO o k USING s m ON (k.no = m.no) "
+        "WHEN MATCHED THEN UPDATE SET k.a = m.w WHERE m.v = p.k; END;",
+        {},
+        "s.w>o.a",
+    ),
+    (
+        "mysql",
+        "CREATE PROCEDURE p(IN k INT) BEGIN UPDATE o k JOIN s ON s.no = k.no SET k.a = s.w, k.b = k.c; END",
+        {},
+        "o.c>o.b s.w>o.a",
+    ),
+    (
+        "bigquery",
+        "CREATE PROCEDURE d.p(k STRUCT<no INT64, w ARRAY<STRUCT<m INT64, v INT64>>>, n INT64) BEGIN "
+        "INSERT INTO d.o (a, b, c) SELECT k.no, w, s.v FROM d.s WHERE no = k.no AND m = n; END",
+        {},
+        "d.s.v>d.o.c d.s.w>d.o.b",
+    ),
+    (
+        "bigquery",
+        "CREATE PROCEDURE d.p(s STRUCT<no INT64>, t STRUCT<no INT64>) BEGIN "
+        "INSERT INTO d.o (a, b) SELECT s.no, t.w FROM d.s JOIN d.t ON s.no = t.no; END",
+        {},
+        "d.s.no>d.o.a d.t.w>d.o.b",
+    ),
+    (
+        "bigquery",
+        "DECLARE k STRUCT<no INT64>; INSERT INTO d.o (a, b) SELECT k.no, w FROM d.s WHERE v = k.no;",
+        {},
+        "d.s.w>d.o.b",
+    ),
+    (
+        "databricks",
+        "CREATE FUNCTION f(k STRUCT<no: INT, w: STRING>) RETURNS TABLE (a STRING) RETURN SELECT w FROM s "
+        "WHERE no = k.no; CREATE TABLE o AS SELECT a FROM f(struct(1, 'x'))",
+        {},
+        "f.a>o.a s.w>f.a",
+    ),
+    (
+        "bigquery",
+        "CREATE TABLE FUNCTION d.f(r TABLE<no INT64, w STRING>, n INT64) AS SELECT r.w, no, m.v FROM r "
+        "JOIN d.s AS m USING (no) WHERE w IS NULL AND m.k = n",
+        {},
+        "d.s.v>d.f.v",
+    ),
+    (
+        "bigquery",
+        "CREATE TABLE FUNCTION d.f(r ANY TABLE) AS SELECT w, m.v FROM r CROSS JOIN d.s AS m",
+        {},
+        "d.s.v>d.f.v d.s.w>d.f.w?",
+    ),
     *(
         (dialect, text, {}, "s.no>o.a s.no>u.found")
         for dialect in ("greenplum", "postgres")

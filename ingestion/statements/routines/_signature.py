@@ -39,7 +39,8 @@ class Header:
     `columns` are those that RETURNS TABLE names, or the parameters that rows go out by. `given` are the parameters that
     a call gives, by their positions, "" for one without a name; none where one of them takes several arguments. `rows`
     is the variable whose rows T-SQL's function gives, () its `columns` where an INSERT without a list skips some.
-    `row_type` is that of RETURNS SETOF, whose columns the rows have by their positions.
+    `row_type` is that of RETURNS SETOF, whose columns the rows have by their positions. `tables` are the parameters
+    that are tables, with their columns, () where a call decides them; `given` has "" for them.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Header:
     given: tuple[str, ...] = ()
     rows: str = ""
     row_type: tuple[str, ...] = ()
+    tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def readable(self) -> bool:
@@ -64,6 +66,16 @@ class Header:
 def is_sql(language: str) -> bool:
     """Whether a body in a language, "" where none is said, is read as SQL."""
     return not language or language in _LANGUAGES
+
+
+@dataclass(frozen=True, slots=True)
+class _ParameterLists:
+    """The parameters of a routine: all that have a name, and what Header has of them."""
+
+    named: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+    outgoing: tuple[str, ...] = ()
+    tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(slots=True)
@@ -90,11 +102,10 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     name, index = code.dotted_name(index)
     if not name:
         return None
-    parameters = given = outgoing = tuple[str, ...]()
+    lists = _ParameterLists()
     index += 2 * (code.word(index) == ";")  # T-SQL's ;1
     if code.word(index) == "(" and kind not in SCHEDULED:
-        within = code, index + 1, code.closing(index)
-        parameters, given, outgoing = tuple(_parameters(*within)), _given_parameters(*within), tuple(_outgoing(*within))
+        lists = _parameter_lists(code, index + 1, code.closing(index))
         index = code.closing(index) + 1
     found = _Found(returns_table=code.word(kind_at - 1) == "table")  # BigQuery's TABLE FUNCTION
     body = _body(code, index, found, scheduled=kind in SCHEDULED)
@@ -102,22 +113,23 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         return None
     if kind == MACRO:
         body = _within_parentheses(Code.of(body, dialect))
-    elif kind == "function" and not parameters and (as_lambda := _lambda(Code.of(body, dialect))) is not None:
+    elif kind == "function" and not lists.named and (as_lambda := _lambda(Code.of(body, dialect))) is not None:
         body, given = as_lambda
-        parameters = given
+        lists = _ParameterLists(given, given)
     return Header(
         kind,
         name,
         body,
         found.language,
-        parameters,
+        lists.named,
         tuple(found.path),
         found.returns_table,
         found.returns_trigger,
-        found.columns or (outgoing if found.row_type else ()),
-        given,
+        found.columns or (lists.outgoing if found.row_type else ()),
+        lists.given,
         found.rows,
         found.row_type,
+        lists.tables,
     )
 
 
@@ -145,8 +157,40 @@ def object_at(code: Code) -> int | None:
     return next((index for index in range(1, min(12, len(code.tokens))) if code.word(index) in objects), None)
 
 
+def _parameter_lists(code: Code, first: int, last: int) -> _ParameterLists:
+    within = code, first, last
+    outgoing, tables = tuple(_outgoing(*within)), tuple(_table_parameters(*within))
+    return _ParameterLists(tuple(_parameters(*within)), _given_parameters(*within), outgoing, tables)
+
+
+def _parameter_items(code: Code, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """The parameters of a list: `s STRUCT<a INT64, b STRING>` is one, whose type's bracket stands at its word."""
+    begin, depth = first, 0
+    for start, end in code.items(first, last):
+        for index in range(start, end):
+            opens = code.word(index) == "<" and code.end_of(index - 1) == code.start_of(index)
+            depth += 1 if opens else -(depth > 0 and code.word(index) == ">")
+        if depth == 0:
+            yield begin, end
+            begin = end + 1
+
+
+def _table_parameters(code: Code, first: int, last: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """BigQuery's `t TABLE<a INT64>` and `t ANY TABLE`, Snowflake's `t TABLE(a INT)`."""
+    for begin, end in _parameter_items(code, first, last):
+        if _is_table(code, begin):
+            columns = (code.column(start) for start, _end in _parameter_items(code, begin + 3, end - 1))
+            yield code.name(begin), tuple(columns) if code.word(begin + 1) == "table" else ()
+
+
+def _is_table(code: Code, begin: int) -> bool:
+    return code.words(begin + 1, 2) in (("table", "<"), ("table", "("), ("any", "table"))
+
+
 def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
-    for begin, end in code.items(first, last):
+    for begin, end in _parameter_items(code, first, last):
+        if _is_table(code, begin):
+            continue
         index = begin
         while index < end and code.word(index) in _MODES:
             index += 1
@@ -156,7 +200,7 @@ def _parameters(code: Code, first: int, last: int) -> Iterator[str]:
 
 
 def _given_parameters(code: Code, first: int, last: int) -> tuple[str, ...]:
-    items = [pair for pair in code.items(first, last) if code.word(pair[0]) != "out"]
+    items = [pair for pair in _parameter_items(code, first, last) if code.word(pair[0]) != "out"]
     if any(code.word(begin) == "variadic" for begin, _ in items):
         return ()
     return tuple(next(_parameters(code, *pair), "") for pair in items)
@@ -164,7 +208,7 @@ def _given_parameters(code: Code, first: int, last: int) -> tuple[str, ...]:
 
 def _outgoing(code: Code, first: int, last: int) -> Iterator[str]:
     """The parameters by which what a function gives goes out: `OUT a int`, `INOUT b int`."""
-    for begin, end in code.items(first, last):
+    for begin, end in _parameter_items(code, first, last):
         if not _OUTGOING.isdisjoint(code.words(begin, 2)):
             yield from _parameters(code, begin, end)
 

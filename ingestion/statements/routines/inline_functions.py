@@ -82,10 +82,22 @@ def function_as_view(text: str, dialect: str) -> FunctionView | None:
         given = None
     if not reads and given is None:
         return None
-    text = " UNION ALL ".join(shown)
+    text = _with_tables(" UNION ALL ".join(shown), header, rules)
     name = ".".join(quote_name(part, rules) for part in header.name)
     columns = ", ".join(quote_name(column, rules) for column in header.columns)
     return FunctionView(f"CREATE VIEW {name} {f'({columns}) ' if columns else ''}AS {text}", given, reads)
+
+
+def _with_tables(query: str, header: Header, dialect: Dialect) -> str:
+    """A query with its function's parameters that are tables: they have columns, and are no tables of anybody's."""
+    if not header.tables:
+        return query
+    made = []
+    for name, columns in header.tables:
+        listed = ", ".join(f"NULL AS {quote_name(column, dialect)}" for column in columns)
+        rows = f"SELECT {listed}" if columns else "SELECT q.* FROM (SELECT NULL AS q) AS p"
+        made.append(f"{quote_name(name, dialect)} AS ({rows})")
+    return f"WITH {', '.join(made)} SELECT * FROM ({query})"
 
 
 def _values_of(header: Header, dialect: Dialect, variables: Variables) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ _CALL_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
 _NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
 
 _NAMED_AFTER = frozenset({".", "as", "@"})
+_BEFORE_RELATION = frozenset({"from", "join", "using", "update", "merge"})
+_MODES = frozenset({"in", "out", "inout"})
 _ENDS_SET = frozenset({"from", "where", ";", "when"})
 _AT = frozenset({"at"})
 _OF_THIS_DATABASE = 2
@@ -346,7 +348,9 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
     texts: list[str] = []
     written, done = code.start_of(first), first - 1
     marked = code.dialect.marked_variables and not variables.unmarked and _is_sql(code, first)
-    listed = set(_listed_names(code, first, last))
+    relations = list(_relations(code, first, last))
+    listed = {*_listed_names(code, first, last), *(alias for _name, alias in relations)}
+    names = {name for name, _alias in relations}
     for index in range(first, last):
         token = code.tokens[index]
         value = variables.values.get(f"@{code.name(index).casefold()}") if code.word(index - 1) == "@" else None
@@ -361,6 +365,8 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
         find_rows = _ROWS_AFTER.get(code.word(index))
         put = find_rows(code, index, variables) if find_rows is not None else None
         put = put or _replacement(code, index, variables)
+        if put is None and code.name(index).casefold() not in names:
+            put = _field_of_value(code, index, variables)
         if put is None or _names_an_argument(code, index):
             continue
         text, until = put
@@ -388,6 +394,41 @@ def with_its_name(code: Code, span: tuple[int, int], text: str, name: str) -> st
     while index > 0 and code.word(index) not in _ENDS_LIST:
         index = (code.opening(index) if code.word(index) == ")" else index) - 1
     return f"{text} AS {_in_quotes(name, code.dialect)}" if code.word(index) == "select" else text
+
+
+def _relations(code: Code, first: int, last: int) -> Iterator[tuple[str, int | None]]:
+    """The names that columns have before them, of FROM t s, and where one is an alias: no variable is meant there."""
+    for index in range(first, last):
+        if code.word(index) not in _BEFORE_RELATION or code.word(index - 1) == ".":
+            continue
+        at = index + 1 + (code.stands(index, "merge", "into"))
+        while at < last:
+            parts, end = code.dotted_name(at)
+            end = code.after(end) if code.word(end) == "(" else end
+            if end == at or code.word(at) in _MODES:
+                break
+            if parts:
+                yield parts[-1].casefold(), None
+            alias = end + (code.word(end) == "as")
+            if code.is_name(alias) and alias < last:
+                yield code.name(alias).casefold(), alias
+                end = alias + 1
+            if code.word(end) != ",":
+                break
+            at = end + 1
+
+
+def _field_of_value(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:
+    """What stands for a field of a variable that is a struct, as s.a is: a.b would be a field of a column else."""
+    key, dialect = code.name(index).casefold(), code.dialect
+    known = key in variables.rows or key in variables.blocks or variables.is_changeable(key)
+    marked = dialect.marked_variables and not variables.unmarked
+    if key not in variables.declared or known or marked or not dialect.struct_access or code.word(index + 1) != ".":
+        return None
+    if variables.query_of(key) is not None or key in variables.fields:
+        return None
+    _parts, end = code.dotted_name(index)
+    return None if code.word(end) == "(" else (f"{dialect.parameter_mark}{key}", end - 1)
 
 
 def _names_relation(code: Code, first: int, index: int) -> bool:
