@@ -279,7 +279,7 @@ def _no_schema(_name: TableName) -> None:
 
 def _tables(analysis: QueryAnalysis, write: WriteForm) -> Flow:
     updates = write.target is not None and write.target.mode is WriteMode.UPDATE
-    if write.query is None or updates:  # whether an UPDATE reads its own table, its outputs tell
+    if write.query is None or updates or write.empty:  # whether an UPDATE reads its own table, its outputs tell
         return _flow(analysis, write, _no_schema)
     return Flow(write.target, (), (), tuple(analysis.query(write.query).tables))
 
@@ -295,8 +295,21 @@ def _flow(analysis: QueryAnalysis, write: WriteForm, schema_of: SchemaLookup) ->
         outputs = _outputs(analysis, rows, write, schema_of)
         if target is not None and target.mode is WriteMode.UPDATE:
             _keep_own_values(outputs, target, sources)
+    if write.empty:
+        return _without_rows(Flow(target, outputs, (), tuple(sources)))
     indirect = tuple(analysis.reference(key, _text_of(value)) for key, value in rows.indirect.items())
     return Flow(target, outputs, indirect, tuple(sources))
+
+
+def _without_rows(flow: Flow) -> Flow:
+    """What `CREATE TABLE a AS SELECT x FROM s WITH NO DATA` tells, as of LIKE: a comes from s, and no column of it.
+
+    Of a temporary table that would be told of whatever is made of its rows, and is not. A star says of no column by
+    itself what it is called.
+    """
+    named = all(output.star is None for output in flow.outputs)
+    outputs = tuple(replace(output, references=()) for output in flow.outputs) if named else ()
+    return replace(flow, outputs=outputs, sources=() if flow.target and flow.target.temporary else flow.sources)
 
 
 def _with_body(flow: Flow, write: WriteForm) -> Flow:

@@ -310,7 +310,8 @@ class WriteForm:
     `INSERT INTO w (b, a) SELECT x, y FROM s` puts s.x into w.b. `query` is None where no column is followed (LIKE,
     EXCHANGE): `sources` has what is read then. `fixed` are the
     target's columns that a static partition sets, which positions skip. `deletes` marks rows that go: nothing flows.
-    `given` are the parameters of the function that the query is the body of, where each is known again in it.
+    `given` are the parameters of the function that the query is the body of, where each is known again in it. Of an
+    `empty` table the query only says what its columns are.
     """
 
     target: Target | None
@@ -319,6 +320,7 @@ class WriteForm:
     sources: tuple[TableName, ...] = ()
     deletes: bool = False
     given: tuple[str, ...] | None = None
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

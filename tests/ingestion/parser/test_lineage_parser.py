@@ -368,6 +368,44 @@ def test_tables_that_are_like_themselves_have_no_known_columns(likes: str) -> No
     assert (pairs(parser), parser.failures) == ({("a.k", "x.k")}, ())
 
 
+@pytest.mark.parametrize(
+    ("dialect", "made", "tables"),
+    [
+        ("postgres", "CREATE TABLE a AS SELECT x, y + 1 AS z FROM s WHERE k = 1 WITH NO DATA", {("s", "a")}),
+        ("redshift", "CREATE TABLE IF NOT EXISTS a AS SELECT x, y AS z FROM s WITH NO DATA", {("s", "a")}),
+        (
+            "teradata",
+            "CREATE TABLE a AS (SELECT x, y AS z FROM s) WITH NO DATA AND STATS PRIMARY INDEX (x)",
+            {("s", "a")},
+        ),
+        ("db2", "CREATE TABLE a AS (SELECT x, y AS z FROM s) DEFINITION ONLY", {("s", "a")}),
+        ("clickhouse", "CREATE TABLE a EMPTY AS SELECT x, y AS z FROM s", {("s", "a")}),
+        ("postgres", "CREATE TEMP TABLE a AS SELECT x, y AS z FROM s WITH NO DATA", set()),
+        ("teradata", "CREATE VOLATILE TABLE a AS (SELECT x, y AS z FROM s) WITH NO DATA", set()),
+    ],
+)
+def test_a_table_that_is_made_without_rows_has_the_columns_of_its_query_alone(
+    dialect: str, made: str, tables: set[tuple[str, str]]
+) -> None:
+    alone = LineageParser(made, dialect)
+    assert (pairs(alone), {(str(one), str(other)) for one, other in alone.table_lineage}) == (set(), tables)
+    filled = LineageParser(f"{made}; INSERT INTO a SELECT p, q FROM r; INSERT INTO t SELECT * FROM a", dialect)
+    found = {(source.lower(), target.lower()) for source, target in pairs(filled)}
+    assert found == {("r.p", "a.x"), ("r.q", "a.z"), ("a.x", "t.x"), ("a.z", "t.z")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "made"),
+    [
+        ("postgres", "CREATE TABLE a AS SELECT x FROM s WITH DATA"),
+        ("teradata", "CREATE TABLE a AS (SELECT x FROM s) WITH DATA"),
+        ("postgres", "CREATE MATERIALIZED VIEW a AS SELECT x FROM s WITH NO DATA"),
+    ],
+)
+def test_what_is_filled_at_once_or_when_it_is_refreshed_is_made_of_its_query(dialect: str, made: str) -> None:
+    assert pairs(LineageParser(made, dialect)) == {("s.x", "a.x")}
+
+
 def test_many_texts_in_one_call_are_scripts_of_their_own() -> None:
     """The second does not read what the first made, and one that cannot be read costs no other."""
     texts = [

@@ -583,14 +583,22 @@ def create_writes(queries: QueryTranslator, node: exp.Expr) -> tuple[StatementKi
     source = args["expression"]
     query = star_from(queries.names.table(source)) if type(source) is exp.Table else queries.query(source)
     query = with_tables(query, queries.common_tables(node))
-    writes = [WriteForm(target, query)]
     properties = args.get("properties")
+    writes = [WriteForm(target, query, empty=not view and _is_empty(properties))]
     writes += [  # ClickHouse: a materialized view writes another table
         WriteForm(Target(queries.names.table(item.this), WriteMode.APPEND, by_name=True), query)
         for item in (properties.expressions if properties is not None else ())
         if type(item) is exp.ToTableProperty
     ]
     return (StatementKind.CREATE_VIEW if view else StatementKind.CREATE_TABLE_AS), writes
+
+
+def _is_empty(properties: exp.Properties | None) -> bool:
+    """Whether a table is made without the rows of its query: WITH NO DATA, and ClickHouse's EMPTY AS."""
+    return any(
+        type(item) is exp.EmptyProperty or (type(item) is exp.WithDataProperty and bool(item.args.get("no")))
+        for item in (properties.expressions if properties is not None else ())
+    )
 
 
 def select_into(queries: QueryTranslator, node: exp.Expr, into: exp.Expr) -> WriteForm:
