@@ -43,6 +43,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     view_over_files,
     written_files,
 )
+from ingestion.parsing.sqlglot.repairs._semantic_views import semantic_view
 from ingestion.parsing.sqlglot.repairs._servers import (
     SERVER_REPAIRS,
     copied_table,
@@ -653,7 +654,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "postgres": (_overriding, foreign_table, unknown_types, _only_rows),
     "hive": (existing_partition,),
     "redshift": (table_properties, merged_without_duplicates, unknown_types),
-    "snowflake": (streams, table_kinds, linear_clusters, file_formats),
+    "snowflake": (streams, table_kinds, linear_clusters, file_formats, semantic_view),
     "spark": _SPARK,
     "sqlite": (_sqlite,),
     "starrocks": (written_files, discarded_rows, _with_label, _part_changed),
