@@ -14,8 +14,9 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import COMMENT, HINT, NUMBER, STRING, WORD, Lexicon, lexicon_of, tokens
 from ingestion.errors import Templated
 from ingestion.statements._literals import with_plain_quotes
+from ingestion.statements._metric_views import as_plain_view
 
-_COPY_GRANTS = re.compile(r"\b[cC][oO][pP][yY]\s+[gG][rR][aA][nN][tT][sS]\b")
+_COPIED_RIGHTS = re.compile(r"\b[cC][oO][pP][yY]\s+(?:[gG][rR][aA][nN][tT]|[tT][aA][gG])[sS]\b")
 _ESCAPE = re.compile(r"\\(?:r\\n|[nrt])")
 _COMMENT_TO_ESCAPE = r"--(?:[^\\\r\n]|\\(?![nr]))*+"
 _ESCAPED = {"\\n": "\n", "\\r": "\n", "\\t": "\t", "\\r\\n": "\n"}
@@ -66,8 +67,9 @@ _SQL_WORDS = keywords(
 def clean(text: str, dialect: Dialect | str) -> str:
     """One statement without what surrounds it (comments, semicolons) and what its parser would choke on.
 
-    `COPY GRANTS` goes, and settings that are the statement's own (`SET STATEMENT … FOR`); escape sequences that a log
-    wrote for line ends become line ends, outside strings. Nothing else is ever cut.
+    `COPY GRANTS` and `COPY TAGS` go, and settings that are the statement's own (`SET STATEMENT … FOR`); escape
+    sequences that a log wrote for line ends become line ends, outside strings. A metric view becomes a plain one.
+    Nothing else is ever cut.
     """
     cleaned = text.strip(EDGE)
     if "\\" in cleaned:
@@ -78,8 +80,12 @@ def clean(text: str, dialect: Dialect | str) -> str:
         cleaned = _MAGIC.sub("", cleaned)
     if _BARE_RENAME.match(cleaned):
         cleaned = f"EXEC {cleaned}"
-    if "grants" in cleaned.lower() and _COPY_GRANTS.search(cleaned):  # the word alone is found fifty times as fast
-        cleaned = _outside_quotes(_COPY_GRANTS.pattern, cleaned, lexicon_of(dialect))
+    lowered = cleaned.lower()
+    # The word alone is found fifty times as fast.
+    if ("grants" in lowered or "tags" in lowered) and _COPIED_RIGHTS.search(cleaned):
+        cleaned = _outside_quotes(_COPIED_RIGHTS.pattern, cleaned, lexicon_of(dialect))
+    if "$$" in cleaned and "source" in lowered and "view" in lowered:
+        cleaned = as_plain_view(cleaned, dialect)
     return _without_own_settings(cleaned, dialect) if _SET_STATEMENT.match(cleaned) else cleaned
 
 

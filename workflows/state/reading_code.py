@@ -61,6 +61,7 @@ READING_CODE = (
     "ingestion.statements.__init__",
     "ingestion.statements._chains",
     "ingestion.statements._literals",
+    "ingestion.statements._metric_views",
     "ingestion.statements._splitting",
     "ingestion.statements.altered_types",
     "ingestion.statements.classification",
