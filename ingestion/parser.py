@@ -121,8 +121,11 @@ def _edges_of(flow: Flow, doubted: Collection[TableName]) -> Iterator[ColumnEdge
     """Every column edge of a flow; an indirect one of the whole row goes to each column of the target.
 
     Where these are not known, all of them are `*`: those behind a star, and those of the rows that a DELETE leaves.
-    None of a table that is `doubted` is certain.
+    None of a table that is `doubted` is certain. A query that gives no rows, `SELECT @v = a FROM s WHERE b = 1`, has no
+    columns that anything could lead to.
     """
+    if flow.target is None and not flow.outputs:
+        return
     table = flow.target.name if flow.target is not None else None
     known = table not in doubted
     for output in flow.outputs or (Output("*"),):

@@ -188,14 +188,25 @@ _VERBS = keywords(
     "select insert update delete merge truncate create alter drop declare set exec execute print use if while begin"
     " commit rollback return grant revoke deny raiserror throw waitfor open close deallocate bulk"
 )
-_VERB_ON_LINE = re.compile(rf"\n[^\S\n]*+({'|'.join(sorted(_VERBS))})\b", re.IGNORECASE)
-_INSERT_OF_QUERY = re.compile(
-    r"\s*+insert\b(?:(?!\b(?:select|values|exec(?:ute)?|default)\b)[\s\S])*?\n[^\S\n]*+select\b", re.IGNORECASE
+_VERB_BEHIND = re.compile(rf"(?:[\w\"]\s|[^\w\s(,.=@#$\[\"]|\n)\s*+({'|'.join(sorted(_VERBS))})\b", re.IGNORECASE)
+"""A verb behind a word or what may end a statement."""
+_PLAIN_CHANGE = re.compile(
+    r"\s*+(?:insert\b(?:(?!\b(?:select|values|exec(?:ute)?|default)\b)[\s\S])*?\bselect\b|update\b[^;]*?\bset\b)",
+    re.IGNORECASE,
 )
+_WITHIN_LINE = _VERBS - keywords("bulk close deallocate deny grant open raiserror revoke throw waitfor")
+"""Verbs that begin a statement wherever the one before can end; the others have to begin a line, too."""
+_ENDS_NOTHING = keywords(
+    "< > + - * / % select distinct top by from join into table view where having is in like between over case"
+    " inner left right full outer before insert update delete merge drop create alter declare exec execute set use"
+    " do key try"
+)
+"""Behind these no statement ends."""
 # After these a verb goes on with the statement that it stands in.
 _GOES_ON_AFTER = keywords(
     ", ( = . then for on of after as union all except intersect else when and or not with grant revoke deny instead"
 )
+_COMPOUND = keywords("union except intersect")
 _NO_BLOCKS = keywords("tran transaction") | CONVERSATIONS
 _OF_BLOCKS = keywords("case begin end") | _NO_BLOCKS
 _BODIES = keywords("if while")
@@ -203,9 +214,8 @@ _ROUTINES = keywords("procedure proc function trigger")
 
 
 def _unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> Iterator[int]:
-    """The positions of the verbs that begin a statement at the start of a line, after the first; none in a routine."""
-    on_lines = _VERB_ON_LINE.findall(text, start, end)
-    if not on_lines or (len(on_lines) == 1 and _INSERT_OF_QUERY.match(text, start, end)):
+    """The positions of the verbs that begin a statement, after the first; none in a routine."""
+    if not _may_hold_several(text, start, end):
         return
     reading = _SeparatorReading()
     after = start
@@ -219,6 +229,12 @@ def _unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> It
         after = token.start + len(token.text)
 
 
+def _may_hold_several(text: str, start: int, end: int) -> bool:
+    """Whether another statement may begin in a text, told without looking at quotes."""
+    behind = list(islice(_VERB_BEHIND.finditer(text, start, end), 2))
+    return len(behind) > 1 or (len(behind) == 1 and _PLAIN_CHANGE.match(text, start, behind[0].end()) is None)
+
+
 @dataclass(slots=True)
 class _SeparatorReading:
     """How far a batch is read: the statement's verb, what it still waits for, and what is open."""
@@ -229,6 +245,7 @@ class _SeparatorReading:
     body_due: bool = False  # IF and WHILE wait for a statement
     parentheses: int = 0
     blocks: int = 0
+    set_due: bool = False  # UPDATE waits for its SET
     closed: bool = False  # the last END has closed a block
 
     def begins(self, word: str, *, begins_line: bool) -> bool:
@@ -244,13 +261,15 @@ class _SeparatorReading:
             return False
         elif word == "else":
             self.body_due = True
-        elif word == "with" and (before in ("", "as") or (self.verb == "declare" and begins_line)):
+        elif word == "with" and (before in ("", "as") or self.verb == "declare"):
             begins_query = self.verb == "declare"
             self.verb = word if begins_query else self.verb or word
             self.query_due = True
             return begins_query
         elif word == "values":
             self.query_due = False
+        elif word in _COMPOUND:
+            self.query_due = True
         elif word == "cursor" and self.verb == "declare" and not before.startswith("@") and before != "as":
             self.verb, self.query_due = word, True
         elif word in _VERBS:
@@ -270,29 +289,38 @@ class _SeparatorReading:
         return begins
 
     def _verb(self, word: str, before: str, *, begins_line: bool) -> bool:
-        if self.verb and (self._goes_on(word) or before in _GOES_ON_AFTER or (self.verb == before == "bulk")):
+        goes_on = before in _GOES_ON_AFTER and not (self.verb == "set" and before == "on")  # SET NOCOUNT ON
+        if self.verb and (self._goes_on(word) or goes_on or (self.verb == before == "bulk")):
+            self.query_due = self.query_due or (goes_on and word == "insert")  # CREATE TASK k AS INSERT …
             return False
-        begins = bool(self.verb) and begins_line
+        begins = bool(self.verb) and (begins_line or (word in _WITHIN_LINE and before not in _ENDS_NOTHING))
         if begins or not self.verb:
-            self.verb = word
-            self.query_due = word == "insert"
-            self.body_due = word in _BODIES
+            self._start(word)
+        elif word == "insert":
+            self.query_due = True
         return begins
+
+    def _start(self, verb: str) -> None:
+        self.verb = verb
+        self.query_due, self.set_due, self.body_due = verb == "insert", verb == "update", verb in _BODIES
 
     def _goes_on(self, word: str) -> bool:
         """Whether the statement so far waits for this verb; what it waited for is then there."""
         if self.body_due:
-            self.body_due = word in _BODIES
-            self.verb, self.query_due = word, word == "insert"
+            self._start(word)
             return True
         if self.query_due and word in ("select", "exec", "execute"):
             self.query_due = False
+            self.verb = word if self.verb == "with" else self.verb
             return True
         if self.verb == "with" and word in ("insert", "update", "delete", "merge"):
-            self.verb, self.query_due = word, word == "insert"
+            self._start(word)
+            return True
+        if word == "set" and self.set_due:
+            self.set_due = False
             return True
         return (
-            (word == "set" and self.verb in ("update", "merge", "alter"))
+            (word == "set" and self.verb in ("merge", "alter"))
             or (word in ("alter", "drop") and self.verb == "alter")
             or (word == "if" and self.verb in ("drop", "create", "alter"))
         )
@@ -446,12 +474,14 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
 
 
 def is_single(text: str, dialect: Dialect) -> bool:
-    """Whether nothing in `text` could end a statement before its end, told without looking at quotes."""
+    """Whether nothing in `text` ends a statement before its end; what only looks like it in quotes mostly does."""
     if ";" in text.rstrip(EDGE) or "\\" in text or (dialect.stage_names and "!" in text):
         return False
     if may_be_chain(text, dialect):
         return False
-    if (dialect.separator is Separator.GO or dialect.sqlplus_commands) and "\n" in text:
+    if dialect.separator is Separator.GO and next(_unseparated_starts(text, dialect, 0, len(text)), 0):
+        return False
+    if dialect.sqlplus_commands and "\n" in text:
         return False
     if dialect.sqlplus_commands and _COMMAND.match(text) is not None:
         return False
@@ -516,7 +546,7 @@ def _statement_spans(text: str, dialect: Dialect, span: tuple[int, int], delimit
 
 
 def _unseparated_ranges(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if dialect.separator is Separator.GO and "\n" in text[start:end]:
+    if dialect.separator is Separator.GO:
         for begin in _unseparated_starts(text, dialect, start, end):
             yield start, begin
             start = begin

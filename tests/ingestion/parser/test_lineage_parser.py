@@ -406,6 +406,16 @@ def test_what_is_filled_at_once_or_when_it_is_refreshed_is_made_of_its_query(dia
     assert pairs(LineageParser(made, dialect)) == {("s.x", "a.x")}
 
 
+def test_what_fills_a_variable_alone_leads_to_no_column() -> None:
+    parser = LineageParser("DECLARE @s nvarchar(max)\nSELECT @s = q FROM texts WHERE id = 1\nEXEC (@s)", "tsql")
+    assert (parser.edges, parser.failures) == ((), ("line 3: dynamic_sql",))
+
+
+def test_what_is_read_behind_written_rows_is_not_written_with_them() -> None:
+    parser = LineageParser("INSERT INTO t VALUES (1) SELECT a INTO m FROM r", "tsql")
+    assert [(str(source), str(target)) for source, target in parser.table_lineage] == [("r", "m")]
+
+
 def test_many_texts_in_one_call_are_scripts_of_their_own() -> None:
     """The second does not read what the first made, and one that cannot be read costs no other."""
     texts = [

@@ -496,3 +496,68 @@ def test_a_declaration_of_variables_ends_before_the_next_verb(declared: str, ver
 def test_a_cursor_goes_to_the_end_of_its_query(cursor: str) -> None:
     after = "SELECT a INTO n FROM r"
     assert [one.text for one in split(f"{cursor}\n{after}", "tsql")] == [cursor, after]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        ["INSERT INTO t VALUES (1)", "SELECT a INTO m FROM r"],
+        ["INSERT t DEFAULT VALUES", "SELECT SCOPE_IDENTITY()"],
+        ["DECLARE @s nvarchar(max)", "SET @s = 'INSERT INTO t SELECT a FROM r'", "EXEC (@s)"],
+        ["UPDATE t SET a = r.b FROM r WHERE r.k = t.k", "SET @n = @@ROWCOUNT", "DELETE FROM u WHERE k = 2"],
+        ["INSERT INTO t SELECT a FROM r EXCEPT SELECT b FROM q", "UPDATE u SET b = 1", "TRUNCATE TABLE [v]", "USE d"],
+        ["WITH x AS (SELECT a FROM r) INSERT INTO t SELECT a FROM x", "INSERT INTO q EXEC p", "SELECT 1"],
+        ["WITH x AS (SELECT a FROM r) SELECT a INTO #x FROM x", "INSERT INTO t SELECT a FROM #x", "DROP TABLE #x"],
+        ["SET NOCOUNT ON", "SET IDENTITY_INSERT t ON", "INSERT INTO t (a) SELECT a FROM r", "RETURN"],
+        [
+            "IF OBJECT_ID('t') IS NOT NULL DROP TABLE t",
+            "CREATE TABLE t (a int)",
+            "BEGIN TRAN",
+            "DELETE FROM t",
+            "COMMIT",
+        ],
+        ["IF EXISTS (SELECT 1 FROM r) UPDATE t SET a = 1 ELSE INSERT INTO t SELECT a FROM r", "PRINT 'x'"],
+        [
+            "SELECT CASE WHEN a = 1 THEN 2 END FROM r OPTION (RECOMPILE)",
+            "EXEC p @a = 1",
+            'SELECT a FROM "r"',
+            "SELECT 1",
+        ],
+        ["DROP TABLE IF EXISTS t", "SELECT a INTO t FROM r"],
+    ],
+)
+def test_a_verb_of_t_sql_begins_a_statement_where_the_one_before_can_end(script: list[str]) -> None:
+    assert texts(" ".join(script), "tsql") == script
+    assert texts("\n".join(script), "tsql") == script
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "MERGE t USING s ON t.k = s.k WHEN MATCHED THEN UPDATE SET a = s.a WHEN NOT MATCHED THEN INSERT (a) VALUES (1)"
+        " WHEN NOT MATCHED BY SOURCE THEN DELETE OUTPUT $action, deleted.a INTO l",
+        "GRANT SELECT, INSERT, CREATE TABLE ON t TO u WITH GRANT OPTION",
+        "REVOKE GRANT OPTION FOR SELECT ON t FROM u",
+        "DECLARE c CURSOR FOR SELECT a FROM r FOR UPDATE OF a",
+        "CREATE TRIGGER x ON t AFTER INSERT, UPDATE AS IF UPDATE(a) DELETE FROM l INSERT INTO l SELECT a FROM inserted",
+        "CREATE SECURITY POLICY p ADD BLOCK PREDICATE f(a) ON t"
+        " AFTER INSERT, ADD BLOCK PREDICATE f(a) ON u BEFORE DELETE",
+        "ALTER TABLE t ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES z (a) ON DELETE SET NULL ON UPDATE CASCADE",
+        "ALTER TABLE t ALTER COLUMN a int",
+        "ALTER DATABASE d SET RECOVERY SIMPLE",
+        "INSERT INTO t (a) OUTPUT inserted.a INTO l SELECT a FROM r WITH (NOLOCK) UNION ALL SELECT b FROM q",
+        "SELECT a FROM r WHERE b IN (SELECT c FROM d) EXCEPT (SELECT e FROM f) INTERSECT SELECT g FROM h",
+        "SELECT a, [set], [update] FROM r INNER MERGE JOIN q ON r.k = q.k",
+        "UPDATE t SET a = CASE WHEN b = 1 THEN 2 ELSE 3 END, [select] = 1"
+        " OUTPUT deleted.a INTO l FROM t JOIN s ON s.k = t.k",
+        "CREATE VIEW v WITH SCHEMABINDING AS WITH x AS (SELECT a FROM dbo.r) SELECT a FROM x",
+        "CREATE TABLE t WITH (DISTRIBUTION = HASH(a)) AS SELECT a FROM r",
+        "BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV')",
+        "SELECT a FROM r -- UPDATE t SET a = 1",
+        "SELECT 'x UPDATE t SET a = 1' /* DELETE FROM t */ FROM r",
+        "EXECUTE AS USER = 'u'",
+        "DECLARE @a int = (SELECT MAX(a) FROM r), @b int",
+    ],
+)
+def test_what_goes_on_with_a_statement_of_t_sql_begins_none(statement: str) -> None:
+    assert len(texts(statement, "tsql")) == 1
