@@ -299,7 +299,8 @@ def _bind(
         raise error("; ".join(failures))
     in_order = {(0.0, number) for number, one in enumerate(found) if one.in_order}
     if as_written:
-        return _Bound(under_last_tables(log, {}, in_order), failures)
+        emptied = {(0.0, number): one.empties for number, one in enumerate(found) if one.empties}
+        return _Bound(under_last_tables(log, {}, in_order, emptied), failures)
     spelled: dict[str, str] = {}
     for one in found:
         spelled |= written_schemas(one.text, text.dialect)
@@ -311,7 +312,7 @@ def _bind(
         for name, number in meaning.items()
         if number in relations
     }
-    return _Bound(under_last_tables(log, spelled, in_order), failures, frozenset(doubted))
+    return _Bound(under_last_tables(log, spelled, in_order, {}), failures, frozenset(doubted))
 
 
 def _unread_calls(found: Sequence[ScriptStatement]) -> tuple[str, ...]:

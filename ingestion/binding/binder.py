@@ -585,16 +585,23 @@ class _Binder:
 class _LastNames:
     """By a relation's number, the name that it is left with, and the name of the one that it took the place of.
 
-    `spelled` has the parts of names that the text writes otherwise than they are stored.
+    `spelled` has the parts of names that the text writes otherwise than they are stored, `refilled` the names that a
+    relation has behind the moments when it was emptied.
     """
 
     moved: Mapping[int, TableName]
     replaced: Mapping[int, TableName]
     spelled: Mapping[str, str]
+    refilled: Mapping[int, Sequence[tuple[Order, TableName]]]
+
+    def name_at(self, number: int, order: Order, name: TableName) -> TableName:
+        """What a relation that a statement names is called there."""
+        behind = (other for since, other in reversed(self.refilled.get(number, ())) if since < order)
+        return next(behind, self.moved.get(number, name))
 
 
 def under_last_tables(
-    log: BoundLog, spelled: Mapping[str, str], in_order: Collection[Order]
+    log: BoundLog, spelled: Mapping[str, str], in_order: Collection[Order], emptied: Mapping[Order, tuple[str, ...]]
 ) -> tuple[StatementLineage, ...]:
     """The lineage of each statement, with what was moved under the name where the log leaves it.
 
@@ -604,9 +611,12 @@ def under_last_tables(
 
     A temporary table that is made anew is another one, `t (2)`: by one name, what is made of the second would be of
     all that the first was made of. That is told of those alone that statements make and end which are run `in_order`.
+    So is one that is filled behind a statement that has `emptied` what goes by a name.
     """
     numbered, replaced = _numbered_names(log, in_order)
-    names = _LastNames(_last_names(log) | numbered, replaced, spelled)
+    moved = _last_names(log) | numbered
+    refilled = {} if not emptied else dict(_refilled_tables(log, in_order, emptied, frozenset(moved)))
+    names = _LastNames(moved, replaced, spelled, refilled)
     return tuple(_rename(statement, names, log.relations) for statement in _without_unread_columns(log))
 
 
@@ -706,6 +716,50 @@ def _replaced_temporary_tables(log: BoundLog, in_order: Collection[Order]) -> It
             yield relations
 
 
+def _refilled_tables(
+    log: BoundLog, in_order: Collection[Order], emptied: Mapping[Order, tuple[str, ...]], moved: Collection[int]
+) -> Iterator[tuple[int, list[tuple[Order, TableName]]]]:
+    """The temporary tables that are emptied and filled again, with the moments and the names that they have behind.
+
+    One that is read before it is filled again may have been filled by what is not read: a routine, a text. A view over
+    it gives what it holds then.
+    """
+    made = Counter(relation.born for relation in log.relations if relation.temporary)
+    mentions: dict[int, list[tuple[BoundStatement, TableName]]] = {}
+    for statement in log.statements:
+        for name, number in statement.meaning.items():
+            mentions.setdefault(number, []).append((statement, name))
+    for relation in log.relations:
+        name, found = relation.mention[0], mentions.get(relation.number, [])
+        is_one = relation.temporary and relation.created is not None and made[relation.born] == 1
+        if not is_one or relation.number in moved or name.table.startswith("##"):  # of all sessions
+            continue
+        if not all(one.occurrence.order in in_order and other.parts == name.parts for one, other in found):
+            continue
+        if any(flow.target is not None and flow.target.view for one, _other in found for flow in one.lineage.flows):
+            continue
+        moments = [order for order, parts in sorted(emptied.items()) if parts == name.parts and order in in_order]
+        behind: list[tuple[Order, TableName]] = []
+        for order in moments:
+            following = next(((one, other) for one, other in found if one.occurrence.order > order), None)
+            if following is not None and _only_fills(*following):
+                parts = (*name.parts[:-1], f"{name.table} ({len(behind) + 2})")
+                behind.append((order, TableName(parts, f"{name} ({len(behind) + 2})", name.kind)))
+        if behind:
+            yield relation.number, behind
+
+
+def _only_fills(statement: BoundStatement, name: TableName) -> bool:
+    """Whether a statement adds rows to a table of which it reads nothing."""
+    flows = statement.lineage.flows
+    modes = {flow.target.mode for flow in flows if flow.target is not None and flow.target.name == name}
+    reads = any(
+        name in flow.sources or any(one.table == name for use in flow.references() for one in use.sources)
+        for flow in flows
+    )
+    return bool(modes) and modes <= {WriteMode.APPEND, WriteMode.OVERWRITE} and not reads
+
+
 _Moments = set[tuple[Order | None, tuple[str, ...]]]
 
 
@@ -742,7 +796,8 @@ def _rename(statement: BoundStatement, names_of: _LastNames, relations: Sequence
     for name, number in statement.meaning.items():
         relation = relations[number]
         key = relation.key if number in names_of.moved else relation.born
-        last = with_session_names(names_of.moved.get(number, name), key, names_of.spelled)
+        named = names_of.name_at(number, statement.occurrence.order, name)
+        last = with_session_names(named, key, names_of.spelled)
         if number in names_of.moved or last is not name:
             names[name] = read[name] = last
         if number in names_of.replaced and relation.created == statement.occurrence.order:

@@ -13,6 +13,7 @@ from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
+from ingestion.dialects.definition import keywords
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.model.lineage import StatementKind
@@ -86,6 +87,8 @@ _CONTROL_FLOW = re.compile(
     r"|\bif\s++(?!(?:not\s++)?exists\s++[^\s(])|\\(?:if|elif)\b"
 )
 """Words by which statements are left out, run again or taken back. Blocks are not known in every dialect."""
+_MAKING_OTHERS = ("drop", "replace", "truncate", "delete")
+_BEHIND_EMPTIED = keywords("all cascade continue drop identity immediate restart restrict reuse storage ;")
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
@@ -153,6 +156,7 @@ class ScriptStatement:
     `function`: the view as which a function is read, whose text it is. `calls`: the routine that it runs, and that the
     script does not define: what that does is not known. `namespace`: where its names are looked for. `found`: what its
     text does, kept as many are split before the first is parsed. `in_order`: it surely runs once, where it stands.
+    `empties`: the name of the table that it leaves without a row.
     """
 
     line: int
@@ -164,6 +168,7 @@ class ScriptStatement:
     namespace: Namespace = field(default_factory=Namespace)
     found: Classification | None = field(default=None, compare=False)
     in_order: bool = field(default=False, compare=False)
+    empties: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def unread_call(self) -> str:
@@ -222,13 +227,24 @@ def script_statements(
                 line, text, problem = _readable(statement, step, dialect)
                 at = column if step.text == statement.text else 0
                 found, in_order = classify(text, dialect), straight and at > 0
-                yield ScriptStatement(line, text, problem, at, view, calls, namespace, found, in_order)
+                empties = _emptied_table(text, found, dialect) if in_order else ()
+                yield ScriptStatement(line, text, problem, at, view, calls, namespace, found, in_order, empties)
 
 
 def _replaces_in_order(script: str) -> bool:
-    """Whether a script may make what it made before, which nobody asks of others, and does so in the order it has."""
+    """Whether a script may make or fill anew what it made, which nobody asks of others, and in the order it has."""
     lowered = script.lower()
-    return ("drop" in lowered or "replace" in lowered) and _CONTROL_FLOW.search(lowered) is None
+    return any(verb in lowered for verb in _MAKING_OTHERS) and _CONTROL_FLOW.search(lowered) is None
+
+
+def _emptied_table(text: str, found: Classification, dialect: Dialect) -> tuple[str, ...]:
+    """The table of `TRUNCATE TABLE w` and `DELETE FROM w`; () of any other statement."""
+    if found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
+        return ()
+    code = Code.of(text, dialect)
+    first = 1 + (code.word(1) in ("table", "from"))
+    name, end = code.dotted_name(first)
+    return name if all(code.word(number) in _BEHIND_EMPTIED for number in range(end, len(code))) else ()
 
 
 def _sessions(

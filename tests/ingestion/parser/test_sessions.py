@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -391,3 +392,55 @@ def test_a_branch_beside_does_not_make_tables_of_batches_one() -> None:
     batch = "DECLARE @t TABLE (a int); INSERT @t SELECT a FROM {}; IF @c = 1 INSERT {} (a) SELECT a FROM @t"
     found = edges(LineageParser(f"{batch.format('s', 'x')}\nGO\n{batch.format('u', 'y')}", "tsql"))
     assert found == ["s.a -> #@t.a", "#@t.a -> x.a", "u.a -> #@t (2).a", "#@t (2).a -> y.a"]
+
+
+FILLED_AGAIN = "INSERT INTO w SELECT b AS a FROM u"
+FILLED = "CREATE TEMP TABLE w (a int); INSERT INTO w SELECT a FROM s; INSERT INTO x (a) SELECT a FROM w"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "emptying"),
+    [
+        ("postgres", "TRUNCATE TABLE w RESTART IDENTITY"),
+        ("postgres", "TRUNCATE W"),
+        ("snowflake", "DELETE FROM w"),
+        ("mysql", "TRUNCATE w"),
+        ("tsql", "DELETE #w"),
+        ("tsql", "TRUNCATE TABLE #w"),
+        ("teradata", "DELETE FROM w ALL"),
+    ],
+)
+def test_what_a_temporary_table_is_filled_with_behind_its_emptying_is_none_of_what_it_held(
+    dialect: str, emptying: str
+) -> None:
+    script = f"{FILLED}; {emptying}; {FILLED_AGAIN}; INSERT INTO y (a) SELECT a FROM w"
+    if dialect == "tsql":
+        script = re.sub(r"(?<!#)\bw\b", "#w", script.replace("TEMP ", ""))
+    found = [edge.replace("#", "").lower() for edge in edges(LineageParser(script, dialect))]
+    assert found == ["s.a -> w.a", "w.a -> x.a", "u.b -> w (2).a", "w (2).a -> y.a"]
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        f"DELETE FROM w WHERE k = 1; {FILLED_AGAIN}",
+        f"DELETE FROM other; {FILLED_AGAIN}",
+        f"TRUNCATE TABLE web.w; {FILLED_AGAIN}",
+        f"BEGIN; TRUNCATE TABLE w; ROLLBACK; {FILLED_AGAIN}",
+        f"TRUNCATE w, v; {FILLED_AGAIN}",
+        "TRUNCATE w; INSERT INTO w SELECT b AS a FROM u UNION ALL SELECT a FROM w",
+        f"CREATE TEMP VIEW v AS SELECT 1 AS one FROM w; TRUNCATE w; {FILLED_AGAIN}",
+        f"DO $$ BEGIN DELETE FROM w; END $$; {FILLED_AGAIN}",
+        f"TRUNCATE w; SELECT a FROM w; {FILLED_AGAIN}",
+    ],
+)
+def test_what_may_not_be_emptied_or_is_read_before_it_is_filled_again_keeps_its_name(again: str) -> None:
+    assert not any(
+        "(2)" in edge
+        for edge in edges(LineageParser(f"{FILLED}; {again}; INSERT INTO y (a) SELECT a FROM w", "postgres"))
+    )
+
+
+def test_a_table_that_stays_is_one_though_it_is_emptied() -> None:
+    script = f"{FILLED}; TRUNCATE TABLE w; {FILLED_AGAIN}".replace("TEMP ", "")
+    assert edges(LineageParser(script, "postgres")) == ["s.a -> w.a", "w.a -> x.a", "u.b -> w.a"]
