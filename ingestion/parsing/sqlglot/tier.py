@@ -196,7 +196,7 @@ def _rows_beside(text: str, rules: Dialect, depth: int) -> RelationalStatement |
     if split is None:
         return None
     insert, run = split
-    return with_execution(_parse(insert, rules, _DYNAMIC_DEPTH), _execute(Code.of(run, rules), depth))
+    return with_execution(_parse(insert, rules, _DYNAMIC_DEPTH), _executed_queries(Code.of(run, rules), depth))
 
 
 def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
@@ -443,6 +443,21 @@ def _execute(code: Code, depth: int) -> RelationalStatement:
     if code.stands(0, "execute", "immediate"):
         raise Unparsable("the text that EXECUTE IMMEDIATE runs is not constant")
     return RelationalStatement(StatementKind.CALL, rules.name)
+
+
+def _executed_queries(code: Code, depth: int) -> list[RelationalStatement]:
+    """What an EXEC whose rows are inserted runs: of a text with several queries the rows of each.
+
+    What else stands in such a text is done beside, and would be lost.
+    """
+    constant = Words(code).string() or ""
+    parts = split(constant, code.dialect) if depth < _DYNAMIC_DEPTH and _is_statement(constant) else ()
+    if len(parts) < 2 or runs_elsewhere(code, 0, len(code)):
+        return [_execute(code, depth)]
+    found = [_parse(part.text, code.dialect, depth + 1) for part in parts]
+    if any(one.kind is not StatementKind.SELECT for one in found):
+        raise Unparsable("more than one statement in the text")
+    return found
 
 
 def _remote_query(code: Code, text: str) -> str | None:

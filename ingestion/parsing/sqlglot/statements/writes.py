@@ -19,6 +19,7 @@ from ingestion.analysis.form import (
     RelationalStatement,
     RelationSource,
     Select,
+    SetOperation,
     Slot,
     Star,
     Values,
@@ -975,12 +976,19 @@ def inserted_execution(code: Code) -> tuple[str, str] | None:
     return f"{code.text[:start]} SELECT NULL", code.text[start:]
 
 
-def with_execution(statement: RelationalStatement, executed: RelationalStatement) -> RelationalStatement:
-    """The INSERT of what a text gives; of a procedure it is not known what that is."""
-    query = next((write.query for write in executed.writes if write.target is None), None)
-    problems = () if query is not None else (Problem(ProblemKind.UNSUPPORTED, "rows of a procedure"),)
+def with_execution(statement: RelationalStatement, executed: Iterable[RelationalStatement]) -> RelationalStatement:
+    """The INSERT of what a text's queries give; of a procedure it is not known what that is."""
+    given = (write.query for one in executed for write in one.writes if write.target is None)
+    queries = [query for query in given if query is not None and not (isinstance(query, Select) and _fills(query))]
+    problems = () if queries else (Problem(ProblemKind.UNSUPPORTED, "rows of a procedure"),)
+    query = SetOperation(tuple(queries), None) if len(queries) > 1 else next(iter(queries), None)
     writes = tuple(replace(write, query=query) for write in statement.writes)
     return replace(statement, writes=writes, problems=statement.problems + problems)
+
+
+def _fills(query: Select) -> bool:
+    """Whether a query only fills variables, and gives no rows: SELECT @v = 1."""
+    return not query.projections
 
 
 def with_output(statement: RelationalStatement, into: RelationalStatement) -> RelationalStatement:

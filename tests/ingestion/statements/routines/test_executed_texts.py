@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion.errors import Unparsable
 from ingestion.model.outcomes import Outcome
 from ingestion.parser import LineageParser
 from ingestion.statements import split
@@ -241,3 +242,21 @@ def test_rows_that_are_written_out_end_an_insert(after: str) -> None:
         "INSERT INTO k VALUES (1)",
         "DELETE FROM r" if after.startswith("EXEC") else after,
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "rows"),
+    [
+        ("EXEC ('SELECT a FROM y SELECT b FROM z')", {"y.a", "z.b"}),
+        ("EXEC sp_executesql N'SELECT a FROM y; SELECT b FROM z'", {"y.a", "z.b"}),
+        ("EXEC ('SELECT @v = 1 SELECT a FROM y')", {"y.a"}),
+    ],
+)
+def test_the_rows_of_all_queries_of_a_text_are_inserted(given: str, rows: set[str]) -> None:
+    read = LineageParser(f"INSERT INTO t (p) {given}", dialect="tsql")
+    assert {(str(edge.source), str(edge.target)) for edge in read.edges} == {(row, "t.p") for row in rows}
+
+
+def test_a_text_that_does_more_than_give_rows_is_not_read_in_part() -> None:
+    with pytest.raises(Unparsable, match="more than one statement"):
+        LineageParser("INSERT INTO t (p) EXEC ('UPDATE q SET a = 1 SELECT a FROM y')", dialect="tsql")
