@@ -695,6 +695,28 @@ COLUMNS: list[Case] = [
         "s.x>o.far s.x>o.v s.y>o.w s.z>o.far",
     ),
 ]
+ASSIGNMENTS: list[Case] = [
+    *(
+        (dialect, "UPDATE t SET a = b, c = a WHERE a = 1", {}, "t.a>t.c t.b>t.a")
+        for dialect in ("bigquery", "clickhouse", "databricks", "postgres", "snowflake", "spark", "teradata")
+    ),
+    *(
+        (
+            dialect,
+            "MERGE INTO t USING (SELECT k, b FROM s) AS n ON t.k = n.k "
+            "WHEN MATCHED AND a = 1 THEN UPDATE SET a = n.b, c = a",
+            {},
+            "s.b>t.a t.a>t.c",
+        )
+        for dialect in ("databricks", "redshift", "snowflake", "teradata")
+    ),
+    ("clickhouse", "ALTER TABLE t UPDATE a = b + 1, c = a WHERE a = 1 SETTINGS mutations_sync = 1", {},
+     "t.a>t.c t.b>t.a"),
+    ("clickhouse", "ALTER TABLE t UPDATE settings = b WHERE settings = 1 SETTINGS x = 'a', y = 2", {},
+     "t.b>t.settings"),
+    ("duckdb", "INSERT INTO t (k, a) SELECT k, b FROM s ON CONFLICT (k) DO UPDATE SET a = excluded.a, c = a", {},
+     "s.b>t.a s.k>t.k t.a>t.c"),
+]  # fmt: skip
 _ALIASED = "INSERT INTO o (a, b) SELECT k.no, k.w FROM s k, t AS m WHERE k.no = 3 AND m.v = 1"
 ROUTINES: list[Case] = [
     *(
@@ -1371,6 +1393,18 @@ def test_a_function_does_to_each_column_of_a_star_what_it_does_to_one(
 @pytest.mark.parametrize("case", DEFINITIONS)
 def test_what_is_defined_has_its_columns_and_its_rows(case: Case) -> None:
     assert _edges(case) == case[3]
+
+
+@pytest.mark.parametrize("case", ASSIGNMENTS)
+def test_what_is_assigned_is_no_name_for_its_value(case: Case) -> None:
+    assert _edges(case) == case[-1]
+
+
+@pytest.mark.parametrize("dialect", ["clickhouse", "snowflake", "spark"])
+def test_rows_are_chosen_by_what_their_columns_were(dialect: str) -> None:
+    edges = LineageParser("UPDATE t SET a = b WHERE a = 1", dialect=dialect).edges
+    chosen = {str(edge.source).lower() for edge in edges if edge.type is LineageType.INDIRECT}
+    assert chosen == {"t.a"}
 
 
 @pytest.mark.parametrize("case", ROUTINES)

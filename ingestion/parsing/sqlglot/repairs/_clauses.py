@@ -58,6 +58,17 @@ _BLOCKS = keywords("begin case if loop")
 _BEHIND_RELATION = _CLAUSES | keywords("using natural tablesample for with order limit pivot unpivot window lateral")
 _RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
+_OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`")
+_NAMED_SIGNS = frozenset("~!@#%^&|`")
+"""Those of which one allows an operator to end in + or -."""
+_KNOWN_OPERATORS = keywords(
+    "+ - * / % ^ < > = <= >= <> != ~ ~* !~ !~* ~~ ~~* !~~ !~~* || | & # << >> -> ->> #> #>> @> <@ && @@ <-> -|- ^@"
+    " += -= *= /= %= &= |= ^= => <=> <#> <+> #- &< &> ~~~"
+)
+_BEFORE_OPERAND = keywords(
+    "select distinct all where and or not on by then else when having case in like ilike between return returning"
+    " limit offset values set using from as is any some over filter , ( = < > + - * / % | & ~ # ^ @ !"
+)
 _VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
 
 
@@ -911,6 +922,23 @@ def _assignment_without(code: Code, first: int, last: int, included: tuple[str, 
     return f"({left}) = {around[0]} {right} {around[1]}"
 
 
+def _own_operators(code: Code) -> Iterator[Edit]:
+    """PostgreSQL: `a <<| b`, `a %> 'x'`, operators of PostGIS, pg_trgm and others: what makes a value of both sides."""
+    end = 1
+    for number in range(1, len(code) - 1):
+        if number < end or code.word(number) not in _OPERATOR_SIGNS:
+            continue
+        end = number + 1
+        while code.word(end) in _OPERATOR_SIGNS and code.start_of(end) == code.end_of(end - 1):
+            end += 1
+        if _NAMED_SIGNS.isdisjoint(code.words(number, end - number)):
+            while end > number + 1 and code.word(end - 1) in ("+", "-"):  # a=-1
+                end -= 1
+        known = code.between(number, end) in _KNOWN_OPERATORS
+        if not known and code.word(number - 1) not in _BEFORE_OPERAND:
+            yield code.edit(number, end - 1, "<->")
+
+
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),
     "databricks": (_at_version, _scripted_rows, _piped_columns, _piped_query),
@@ -931,8 +959,8 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _graph_rows,
         _tables_and_columns,
     ),
-    "greenplum": (_trimmed_text, _column_events),
-    "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins),
+    "greenplum": (_trimmed_text, _column_events, _own_operators),
+    "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins, _own_operators),
     "spark": (_at_version, _scripted_rows, _piped_columns, _piped_query),
     "teradata": (
         _locking,

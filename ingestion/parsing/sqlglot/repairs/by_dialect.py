@@ -78,6 +78,8 @@ _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text gen
 _PIPED_QUERY = re.compile(r"\bselect\b(?:(?!\|>|;).){0,2000}+\|>", re.IGNORECASE | re.DOTALL)
 # FROM t |> EXTEND 1 AS b |> SELECT t.a: the rows would have lost their name, and t.a be a field of a column t.
 _EXTENDED_ROWS = re.compile(r"\|>\s*+extend\b", re.IGNORECASE)
+# a <% b: b would be the name of a comparison of a.
+_WITH_SIMILARITY = frozenset({"greenplum", "postgres"})
 _MISREAD_PIPES = (_PIPED_QUERY, _EXTENDED_ROWS)
 _PIPING = frozenset({"bigquery", "databricks", "spark"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
@@ -551,6 +553,9 @@ def _mutation(code: Code) -> Iterator[Edit]:
     updates = code.word(verb) == "update"
     yield code.edit(0, 1, "UPDATE" if updates else "DELETE FROM")
     yield code.edit(last + 1, verb, "SET" if updates else " ")
+    settings = next((n for n in code.outside(verb + 1) if code.stands(n, "settings") and code.word(n + 2) == "="), None)
+    if settings is not None:
+        yield code.edit(settings, len(code) - 1)
     yield from _without_part(code, verb + 1)
 
 
@@ -711,6 +716,8 @@ def needs_repair(text: str, dialect: str) -> bool:
         and dialect in _PIPING
         and any(one.search(text) is not None for one in (_PIPED_QUERY, _EXTENDED_ROWS))
     ):
+        return True
+    if "<%" in text and dialect in _WITH_SIMILARITY:
         return True
     misread = _MISREAD.get(dialect)
     if misread is not None:

@@ -126,6 +126,11 @@ def _assignments(
             yield Projection(_assigned_name(queries, left, relations), queries.expression(right))
 
 
+def _values(assignments: Iterable[Projection]) -> tuple[Projection, ...]:
+    """What SET gives, without names: in `SET a = b, c = a` a is the row's own, as it was, and no alias of b."""
+    return tuple(assignment._replace(name="") for assignment in assignments)
+
+
 def _column_assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[exp.EQ | exp.PropertyEQ]:
     """Those that set a column. T-SQL's `SET @v = b` sets a variable alone, and `SET @v = a = b` the column a too.
 
@@ -229,10 +234,7 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
         own = _with_written(relations, owner)
         changed = Target(owner, WriteMode.UPDATE, tuple(projection.name for projection in projections), by_name=False)
         items = _items_changed(queries, common_tables) + queries_in_from(owner, own)
-        yield WriteForm(
-            table_behind(changed, items),
-            Select(tuple(projections), own, clauses, common_tables),
-        )
+        yield WriteForm(table_behind(changed, items), Select(_values(projections), own, clauses, common_tables))
 
 
 def retyped_columns(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteForm]:
@@ -767,7 +769,7 @@ def _update_branch(branch: _Branch, action: exp.Expr) -> WriteForm:
         return WriteForm(replace(target, by_name=by_name), branch.select(columns, action))
     projections = tuple(_assignments(branch.queries, action.expressions, branch.relations))
     names = tuple(projection.name for projection in projections)
-    return WriteForm(replace(target, columns=names), branch.select(projections, action))
+    return WriteForm(replace(target, columns=names), branch.select(_values(projections), action))
 
 
 def _calls_values(this: exp.Tuple) -> bool:

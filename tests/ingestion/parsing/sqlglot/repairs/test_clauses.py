@@ -338,3 +338,15 @@ def test_where_a_row_stands_is_no_column_of_it(dialect: str, place: str) -> None
     read = LineageParser(text, dialect=dialect, schema=schema)
     assert not read.problems
     assert {(str(edge.source).lower(), str(edge.target).lower()) for edge in read.edges} == {("s.k", "t.b")}
+
+
+@pytest.mark.parametrize("dialect", ["greenplum", "postgres"])
+@pytest.mark.parametrize(
+    "operator", ["<%", "%>", "<<%", "%>>", "<->>", "<<<->", "&&&", "<<|", "|>>", "&<|", "|&>", "~=", "@", "|=|"]
+)
+def test_an_operator_of_an_extension_makes_a_value_of_both_sides(dialect: str, operator: str) -> None:
+    chosen = f"s.d {operator} 'x' and s.e=-1 and s.f>=-2 and s.g {operator} s.h"
+    text = f"select s.a, s.b {operator} s.c as v from s where {chosen}"
+    assert _own_lines(text, dialect) == {"a = s.a", "v f s.b", "v f s.c"}
+    wrong = LineageParser(f"insert into t (v) select b {operator} c from s", dialect=dialect)
+    assert {str(edge.source) for edge in wrong.edges} == {"s.b", "s.c"}

@@ -63,6 +63,7 @@ EXAMPLES = {
     "_ordered_pivots": "CREATE TABLE t AS FROM (PIVOT s ON q IN ('a') USING SUM(v) GROUP BY k ORDER BY k)",
     "_overriding": "INSERT INTO t (a) OVERRIDING SYSTEM VALUE SELECT b FROM s",
     "_parametric_aggregate": "INSERT INTO o (a) SELECT approx_top_k(5)(a) FROM s",
+    "_own_operators": "SELECT a <<| b AS v FROM s",
     "_part_changed": "DELETE FROM t PARTITION p WHERE a = 1",
     "_pattern_rows": "CREATE TABLE o AS SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY at "
     "MEASURES FINAL LAST(b.v) AS diff PATTERN (b+) DEFINE b AS b.v < 1)",
