@@ -5,6 +5,7 @@ without.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -229,7 +230,7 @@ def _gives_a_row(query: str, code: Code) -> bool:
 
 def _transact_body(code: Code, variables: Variables) -> tuple[tuple[RoutineStep, ...], tuple[str, ...]]:
     """What a T-SQL body does, in order, and the expressions that it returns."""
-    reader = TransactReader(code, variables=variables)
+    reader = TransactReader(code, variables=variables, unsure=_given_again(code))
     variables.jumps = "goto" in code.words(0, len(code))
     for first, last in transact_statements(code):
         reader.take(first, last)
@@ -337,6 +338,19 @@ class _TsqlStatement:
         if self.verb == "declare":
             return self.before != "for"
         return self.before not in _CONTINUES_SELECT
+
+
+def _given_again(code: Code) -> frozenset[str]:
+    """The variables that something is given more than once, where a GOTO leads back: which of it one has is not known.
+
+    `SET @s = 'a' again: EXEC (@s) SET @s = 'b' GOTO again` runs both.
+    """
+    labels = {code.word(index): index for index in reversed(range(len(code))) if code.word(index + 1) == ":"}
+    jumps = (index for index in range(len(code)) if code.word(index) == "goto")
+    if not any(labels.get(code.word(index + 1), index) < index for index in jumps):
+        return frozenset()
+    named = (code.word(index) for index in range(len(code)) if "=" in code.words(index + 1, 2))
+    return frozenset(name for name, count in Counter(named).items() if count > 1 and name.startswith("@"))
 
 
 def _first_selected(code: Code, select: int) -> int:
@@ -490,6 +504,7 @@ class TransactReader:
     tables: dict[str, str] = field(default_factory=dict)
     own: dict[str, Held] = field(default_factory=dict)
     returned: list[str] = field(default_factory=list)
+    unsure: frozenset[str] = frozenset()  # variables of which no text is known
     room: int = -1  # characters of texts that may still be run; -1 before the first
     branches: _Branches = field(init=False)
 
@@ -584,7 +599,8 @@ class TransactReader:
     def _set_text(self, name: str, text: str | None) -> None:
         """A variable takes a text. One that the body has not declared is a parameter, which whoever calls it fills."""
         held = self.own.get(name.casefold())
-        kept = None if held is None or text is None or self.branches.in_no_order else held.keep(text)
+        is_unsure = self.branches.in_no_order or name.casefold() in self.unsure
+        kept = None if held is None or text is None or is_unsure else held.keep(text)
         self.variables.set_constant(name, kept, replaces=True)
 
     def _filled_otherwise(self, first: int, last: int) -> Iterator[str]:

@@ -260,3 +260,14 @@ def test_the_rows_of_all_queries_of_a_text_are_inserted(given: str, rows: set[st
 def test_a_text_that_does_more_than_give_rows_is_not_read_in_part() -> None:
     with pytest.raises(Unparsable, match="more than one statement"):
         LineageParser("INSERT INTO t (p) EXEC ('UPDATE q SET a = 1 SELECT a FROM y')", dialect="tsql")
+
+
+@pytest.mark.parametrize(
+    ("behind", "known"),
+    [("SET @s = 'INSERT INTO u SELECT b FROM q'; GOTO again", False), ("IF @@ERROR = 1205 GOTO again", True)],
+)
+def test_a_text_that_a_jump_back_runs_again_is_known_where_it_is_the_same(behind: str, known: bool) -> None:
+    given = "DECLARE @s nvarchar(max); SET @s = 'INSERT INTO t SELECT a FROM r'"
+    written = f"{given}; again: EXEC (@s); {behind}"
+    found = RoutineStep("INSERT INTO t SELECT a FROM r") if known else RoutineStep(problem=Outcome.DYNAMIC_SQL)
+    assert block_steps(f"BEGIN {written} END", "tsql") == (found,)
