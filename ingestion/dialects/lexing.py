@@ -34,6 +34,8 @@ PLACEHOLDER = "placeholder"
 """Of lexers that know what is bound when a statement runs; ours has a word, or a sign and a word."""
 
 _PARENTHESIS = re.compile(r"[()]")
+# ‘jane’: to every engine that takes it these are letters of a name, and nobody calls a column so.
+_TYPOGRAPHIC_QUOTE = re.compile("(?<!\\w)[\u00b4\u2018-\u201f\uff02\uff07]")
 
 
 class _Form(NamedTuple):
@@ -231,14 +233,29 @@ def unterminated_error(match: re.Match[str]) -> Unparsable:
 
 
 def ill_formed(text: str, dialect: Dialect | str) -> str | None:
-    """Why no parser should be given `text`: a quote or comment that never ends, unbalanced parentheses; or None."""
+    """Why no parser should be given `text`, such as a quote or comment that never ends; or None."""
     try:
-        return unbalanced_parentheses(_blank(text, dialect))
+        return problem_of_shape(_blank(text, dialect))
     except Unparsable as problem:
         return str(problem)
 
 
-def unbalanced_parentheses(blanked: str) -> str | None:
+def typographic_quote(blanked: str) -> str | None:
+    """Says so when a text of an office program's quotation marks stands where a literal was meant.
+
+    To the lexers it is a name, and what a value holds would go wherever names go.
+    """
+    if blanked.isascii() or _TYPOGRAPHIC_QUOTE.search(blanked) is None:
+        return None
+    return "a typographic quotation mark stands for a quote"
+
+
+def problem_of_shape(blanked: str) -> str | None:
+    """Why a text without strings, names and comments is no statement, whatever its words say; or None."""
+    return _unbalanced_parentheses(blanked) or typographic_quote(blanked)
+
+
+def _unbalanced_parentheses(blanked: str) -> str | None:
     """Says so when the parentheses of a text without strings, names and comments do not pair."""
     opened, closed = blanked.count("("), blanked.count(")")
     if opened != closed:

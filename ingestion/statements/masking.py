@@ -10,7 +10,16 @@ from typing import NamedTuple
 from ingestion.arguments import DIALECT_NAME, require_text
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Fold, Separator
-from ingestion.dialects.lexing import COMMENT, HINT, NAME, NUMBER, Lexicon, lexicon_of, unbalanced_parentheses
+from ingestion.dialects.lexing import (
+    COMMENT,
+    HINT,
+    NAME,
+    NUMBER,
+    Lexicon,
+    lexicon_of,
+    problem_of_shape,
+    typographic_quote,
+)
 from ingestion.dialects.unfilled_templates import without_template_comments
 from ingestion.errors import Unparsable
 from ingestion.model.digests import digest
@@ -80,7 +89,13 @@ _ROWS = re.compile(r"\b(values\s*)(\((?:[^()]|\([^()]*\))*+\))(?:\s*,\s*\2)++", 
 _SECRET = r"(?:\"[^\"]*+\"?|`[^`]*+`?|[^\s;,()]++)"
 # Oracle and Teradata take passwords without quotes: ALTER USER u IDENTIFIED BY secret REPLACE old_one.
 _PASSWORDS = re.compile(
-    rf"\b(identified\s+(?:by|with\s+\S+\s+(?:as|by))\s+(?:values\s+|password\s+)?|replace\s+|password\s*=?\s*){_SECRET}",
+    rf"\b(identified\s+(?:by|with\s+\S+\s+(?:as|by))\s+(?:values\s+|password\s+)?|replace\s+|password\s*=?\s*){_SECRET}"
+    rf"(?:\s*,\s*{_SECRET}(?=\s*(?:,|\Z)))*+",  # GRANT … TO u, v IDENTIFIED BY one, other
+    re.IGNORECASE,
+)
+# COPY … ACCESS_KEY_ID word: without its quotes it is refused at the source, and logged all the same.
+_BARE_KEYS = re.compile(
+    rf"\b((?:access_key_id|secret_access_key|session_token|master_symmetric_key)\s+(?:as\s+)?)(?![?]){_SECRET}",
     re.IGNORECASE,
 )
 _ACCOUNTS = frozenset(("user", "role", "login", "group", "profile", "database", "link", "server", "connection"))
@@ -90,7 +105,7 @@ _CLIENT_LINE = re.compile(r"\s*(?:(?:\\?connect|conn|\.?logon|dfs)\b|[.:]\s*[a-z
 _SETTING = re.compile(r"\s*set\b[^=]*=\s*(?![(\s])", re.IGNORECASE)
 # SET app.key TO secret, ALTER ROLE u SET app.key = secret: what says which names mean what stays.
 _BARE_SETTING = re.compile(
-    r"(?:\s*|\s*alter\s+(?:role|user|database|system|session)\b.*?\s)set\s+(?:(?:session|local|global)\s+)?"
+    r"(?:\s*|\s*alter\s+(?:role|user|database|system|session)\b.*?\s)set\s+(?:(?:session|local|global|persist|persist_only)\s+)?"
     r"(?!(?:search_path|(?:current_)?schema|catalog|role|database)\b)[\w.]+(?:\s+to\s+|\s*=\s*)(?=[^\s?(@:$][^()]*+\Z)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -148,6 +163,9 @@ def _masked_text(query: str, lexicon: Lexicon) -> str:
 
 def _masked_once(query: str, lexicon: Lexicon) -> str:
     scanned = scan(query, lexicon)
+    problem = typographic_quote(scanned.blanked)
+    if problem is not None:
+        raise Unparsable(problem)
     words = lexicon.words.findall(scanned.blanked.lower())
     writer = _Writer(query, lexicon, words)
     for match in lexicon.literals.finditer(query):
@@ -301,6 +319,8 @@ def _without_passwords(masked: str, words: Sequence[str]) -> str:
     line = _CLIENT_LINE.match(masked)
     if line is not None:
         return masked[: line.end()] + " ?"
+    if words[:1] == ["copy"]:
+        return _BARE_KEYS.sub(r"\1?", masked)
     if "identified" in words or ("password" in words[:40] and _ACCOUNTS.intersection(words[1:4])):
         return _PASSWORDS.sub(r"\1?", masked)
     return masked
@@ -330,7 +350,7 @@ def template(text: str, dialect: Dialect | str) -> MaskedTemplate:
 
 
 def _fingerprint(scanned: Scan, lexicon: Lexicon) -> str:
-    problem = unbalanced_parentheses(scanned.blanked)
+    problem = problem_of_shape(scanned.blanked)
     if problem is not None:
         raise Unparsable(problem)
     lowered = lexicon.words.findall(scanned.blanked.lower())

@@ -530,7 +530,9 @@ def _field_name(names: Names, node: exp.Expr) -> str:
     last = node.expression
     if type(last) is exp.JSONPath:
         keys = [part for part in last.expressions if type(part) is exp.JSONPathKey]
-        return fold_column(str(keys[-1].this), names.dialect, quoted=False) if keys else ""
+        # d:['jane'] is a value, of which a template has many; sqlglot tells it and d:"jane" apart by nothing.
+        named = bool(keys) and not keys[-1].args.get("quoted")
+        return fold_column(str(keys[-1].this), names.dialect, quoted=False) if named else ""
     return names.column(last) if type(last) is exp.Identifier else str(last.name)
 
 
