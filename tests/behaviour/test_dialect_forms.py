@@ -770,6 +770,13 @@ ROUTINES: list[Case] = [
         "f.a>o.a s.w>f.a",
     ),
     (
+        "snowflake",
+        "CREATE DATA METRIC FUNCTION f(r TABLE(w VARCHAR, v INT)) RETURNS NUMBER "
+        "AS 'SELECT COUNT(*) FROM r WHERE w IS NULL'; CREATE TABLE o AS SELECT f(SELECT no, k FROM s) AS a",
+        {},
+        "f.result>o.a s.k>o.a s.no>o.a",
+    ),
+    (
         "bigquery",
         "CREATE TABLE FUNCTION d.f(r TABLE<no INT64, w STRING>, n INT64) AS SELECT r.w, no, m.v FROM r "
         "JOIN d.s AS m USING (no) WHERE w IS NULL AND m.k = n",

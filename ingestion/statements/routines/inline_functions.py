@@ -214,7 +214,7 @@ def _computed_value(header: Header, dialect: Dialect, variables: Variables) -> s
 def _known_parameters(header: Header, dialect: Dialect) -> tuple[str, ...] | None:
     """The parameters that a call gives, as placeholders name them; None where the body may name them otherwise."""
     takes_several = bool(header.parameters) and not header.given
-    if takes_several or _names_otherwise(header, dialect):
+    if takes_several or header.tables or _names_otherwise(header, dialect):
         return None
     return tuple(plain_name(name) for name in header.given)
 
