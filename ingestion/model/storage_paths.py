@@ -41,6 +41,11 @@ def _without_secrets(path: str) -> str:
     return scheme + separator + without_query(rest)
 
 
+def name_without_secrets(name: str) -> str:
+    """A name in quotes, which may be a URL whatever it names: the column "https://user:password@host/x"."""
+    return _without_secrets(name) if "://" in name else name
+
+
 def without_query(path: str) -> str:
     """The path up to a query or fragment, which has an equals sign; else it is a pattern: x/part-?/dt=1."""
     start = 0

@@ -14,7 +14,7 @@ from ingestion.dialects.lexing import PLACEHOLDER
 from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Templated
 from ingestion.model.lineage import TableName
-from ingestion.model.storage_paths import location
+from ingestion.model.storage_paths import location, name_without_secrets
 
 
 class NamePart(NamedTuple):
@@ -86,7 +86,7 @@ def relation_name(code: Code, position: int) -> tuple[TableName | None, int]:
 
 def _part_at(code: Code, position: int) -> tuple[NamePart, int] | None:
     if code.is_quoted(position):
-        return NamePart(code.without_quotes(position), quoted=True), position + 1
+        return NamePart(name_without_secrets(code.without_quotes(position)), quoted=True), position + 1
     if code.word(position) in ("#", "##") and code.is_word(position + 1):  # a lexer that does not know T-SQL's #t
         return NamePart(code.word(position) + code.without_quotes(position + 1), quoted=False), position + 2
     if not code.is_word(position):

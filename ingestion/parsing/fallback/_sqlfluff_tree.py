@@ -41,7 +41,7 @@ from ingestion.dialects.keywords import DATE_PARTS, NO_COLUMN
 from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import TableName
-from ingestion.model.storage_paths import location
+from ingestion.model.storage_paths import location, name_without_secrets
 
 _CLOSING = {'"': '"', "`": "`", "[": "]", "'": "'"}
 
@@ -133,7 +133,7 @@ def _identifier(segment: BaseSegment) -> tuple[str, bool]:
     closing = _CLOSING.get(raw[0])
     if closing is None or len(raw) == 1 or raw[-1] != closing:
         return raw, False
-    return raw[1:-1].replace(closing * 2, closing), True
+    return name_without_secrets(raw[1:-1].replace(closing * 2, closing)), True
 
 
 def _dotted_parts(reference: BaseSegment) -> Iterator[tuple[str, bool]]:

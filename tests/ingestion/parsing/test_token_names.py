@@ -23,6 +23,7 @@ def code(text: str, dialect: str = "postgres") -> Code:
         ("my-project.d.t", "bigquery", ("my-project", "d", "t")),
         ("`my-project.d.t`", "bigquery", ("my-project", "d", "t")),
         ("parquet.`/data/x`", "spark", ("/data/x",)),
+        ('"https://u:secret@h".t', "postgres", ("https://h", "t")),
     ],
 )
 def test_a_relation_s_name_in_the_spelling_of_its_dialect(text: str, dialect: str, parts: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from ingestion.dialects.keywords import SEQUENCE_VALUES, reserved_words, row_wor
 from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Templated
 from ingestion.model.lineage import NameKind, TableName
-from ingestion.model.storage_paths import location
+from ingestion.model.storage_paths import location, name_without_secrets
 
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
 _FILE_SUFFIXES = (
@@ -107,7 +107,7 @@ class Names:
         args = node.args
         text: str = args["this"]
         if args.get("quoted"):
-            return fold_column(text, self.dialect, quoted=True)
+            return fold_column(name_without_secrets(text), self.dialect, quoted=True)
         name = self._bare_columns.get(text)
         if name is None:
             name = self._bare_columns[text] = fold_column(text, self.dialect, quoted=False)
@@ -132,7 +132,7 @@ class Names:
         args = node.args
         text: str = args["this"]
         if args.get("quoted"):
-            return fold(text, self.dialect, quoted=True)
+            return fold(name_without_secrets(text), self.dialect, quoted=True)
         name = self._bare_relations.get(text)
         if name is None:
             name = self._bare_relations[text] = fold(text, self.dialect, quoted=False)
@@ -213,7 +213,7 @@ class Names:
         named = _table_parts(node)
         refuse_bound_name((_part_text(part, self.dialect) for part in named), self.dialect)
         for part in named:
-            text = part.name
+            text = name_without_secrets(part.name)
             if not text:
                 # T-SQL and Snowflake: db..t; of Informix' db:t the owner is not known.
                 if parts and (self.dialect.default_schema or self.dialect.databases_before_colons):

@@ -190,3 +190,8 @@ def test_conversions_behind_a_value_are_no_columns() -> None:
 )
 def test_of_the_literals_in_a_type_or_frame_only_a_types_numbers_are_told(text: str, dialect: str, words: str) -> None:
     assert words in str(lineage(text, dialect))
+
+
+def test_a_url_in_a_quoted_name_keeps_no_login_and_no_signature() -> None:
+    found = edges(lineage('INSERT INTO t SELECT s."https://u:secret@h/a?sig=secret" AS "ftp://u:secret@h/b" FROM s'))
+    assert {(name, source) for name, source, *_ in found} == {("ftp://h/b", "s.https://h/a")}
