@@ -39,6 +39,12 @@ _COPIED_ROWS = re.compile(
     rf"(?ims)^[ \t]*+copy\s[^;]*?{_FROM_CLIENT.pattern}[^;]*+;[^\n]*+\n(?:.*?^\\\.[ \t\r]*+$|.*\Z)"
 )
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
+_ROW_FORMAT = re.compile(
+    r"(?:arrow|avro|bson|csv|customseparated|form|json|line|msgpack|native|orc|parquet|protobuf|raw|regexp|rowbinary"
+    r"|tabseparated|template|ts[kv]|values)\w*+",
+    re.IGNORECASE,
+)
+"""How ClickHouse's formats of rows begin; CSVWithNames and JSONEachRow are some."""
 _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
 """How MariaDB writes settings that hold for one statement, which follows."""
 _BARE_RENAME = re.compile(r"(?:\[?\w+\]?\s*+\.\s*+)*+\[?sp_rename\b", re.IGNORECASE)
@@ -68,7 +74,8 @@ def clean(text: str, dialect: Dialect | str) -> str:
     """One statement without what surrounds it (comments, semicolons) and what its parser would choke on.
 
     `COPY GRANTS` and `COPY TAGS` go, and settings that are the statement's own (`SET STATEMENT … FOR`); escape
-    sequences that a log wrote for line ends become line ends, outside strings. A metric view becomes a plain one.
+    sequences that a log wrote for line ends become line ends, outside strings. A metric view becomes a plain one. The
+    rows behind ClickHouse's `FROM input(…) FORMAT …` go.
     Nothing else is ever cut.
     """
     cleaned = text.strip(EDGE)
@@ -84,9 +91,24 @@ def clean(text: str, dialect: Dialect | str) -> str:
     # The word alone is found fifty times as fast.
     if ("grants" in lowered or "tags" in lowered) and _COPIED_RIGHTS.search(cleaned):
         cleaned = _outside_quotes(_COPIED_RIGHTS.pattern, cleaned, lexicon_of(dialect))
+    if "format" in lowered and "input" in lowered:
+        cleaned = _without_inline_rows(cleaned, dialect)
     if "$$" in cleaned and "source" in lowered and "view" in lowered:
         cleaned = as_plain_view(cleaned, dialect)
     return _without_own_settings(cleaned, dialect) if _SET_STATEMENT.match(cleaned) else cleaned
+
+
+def _without_inline_rows(text: str, dialect: Dialect | str) -> str:
+    """ClickHouse's INSERT … SELECT … FROM input('a String') FORMAT CSV up to its rows, of which a field was a table."""
+    if not lexicon_of(dialect).dialect.inline_data:
+        return text
+    before, has_rows = "", False
+    for token in tokens(text, dialect):
+        has_rows = has_rows or (before == "input" and token.text == "(")
+        if has_rows and before == "format" and _ROW_FORMAT.fullmatch(token.text):
+            return text[: token.start + len(token.text)]
+        before = token.text.lower()
+    return text
 
 
 def _without_own_settings(text: str, dialect: Dialect | str) -> str:

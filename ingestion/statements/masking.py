@@ -137,7 +137,7 @@ _SECRET_OPTION = re.compile(
     r"(?:\s*=\s*|\s+))(?![(?=,\s])[^\s,()]+",
     re.IGNORECASE,
 )
-# ClickHouse: INSERT INTO t FORMAT CSV 1,secret
+# ClickHouse: INSERT INTO t FORMAT CSV 1,secret, and INSERT INTO t SELECT a FROM input('a String') FORMAT CSV secret
 _INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
 
 _FORM_ITEM = r"(?:- )?(?:[\x02\x03?]|\w+ \x04|\$\d+|% s|null|NULL)"
@@ -194,7 +194,7 @@ def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) ->
         kept = _BARE_SETTING.match(masked)
         if kept is None and words[0] == "alter":
             return _without_options(masked)
-    elif words[:1] == ["insert"] and dialect.inline_data and "select" not in words:
+    elif words[:1] == ["insert"] and dialect.inline_data and ("select" not in words or "input" in words):
         kept = _INLINE_DATA.search(masked)
     elif dialect.bare_arguments and not _CALLING.isdisjoint(words) and (call := _CALLED.search(masked)) is not None:
         before, after = masked[: call.start("arguments")], masked[call.end() :]

@@ -23,6 +23,17 @@ from ingestion.statements.cleaning import with_compiled_branches
         ("mysql", "set statement_timeout = 1", "set statement_timeout = 1"),
         ("tsql", "[dbo].sp_rename 't.a', 'b', 'COLUMN';", "EXEC [dbo].sp_rename 't.a', 'b', 'COLUMN'"),
         ("oracle", "select /*+ parallel(4) */ a from t -- x", "select /*+ parallel(4) */ a from t"),
+        (
+            "clickhouse",
+            "insert into t select lower(a) from input('a String') format CSV\n1,secret",
+            "insert into t select lower(a) from input('a String') format CSV",
+        ),
+        (
+            "clickhouse",
+            "insert into t select format, a from input('a String, format String') where format = a",
+            "insert into t select format, a from input('a String, format String') where format = a",
+        ),
+        ("clickhouse", "select input, format from s format JSON", "select input, format from s format JSON"),
     ],
 )
 def test_what_surrounds_a_statement_goes(dialect: str, text: str, cleaned: str | None) -> None:
