@@ -70,6 +70,14 @@ def test_a_log_without_lineage_says_so(spark: SparkSession, tmp_path: Path) -> N
     assert any("lineage" in warning for warning in summary.warnings)
 
 
+def test_a_function_that_is_defined_and_read_as_a_view_is_no_temporary_table(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    definition = "CREATE FUNCTION f(x int) RETURNS int LANGUAGE sql AS $$ SELECT x + 1 $$"
+    summary = run(tmp_path, [definition, "CREATE TABLE t AS SELECT f(a) AS b FROM s"])
+    assert summary.counts.skipped == {"routine_definition": 1}
+
+
 def test_damage_of_a_file_costs_that_file_and_is_told_by_kind_and_file(spark: SparkSession, tmp_path: Path) -> None:
     def records(table: str) -> bytes:
         rows = (f"INSERT INTO {table}_{n} (a) SELECT a FROM {table},2026-01-01 00:00:00,s1,\n" for n in range(200))

@@ -9,6 +9,7 @@ from ingestion.binding.relations import Order
 from ingestion.binding.temporary_tables import PersistedFlow
 from ingestion.model.entities import EntityReference
 from ingestion.model.isolation import Failure, FailureStage, Isolation
+from ingestion.model.lineage import NameKind, StatementKind
 from ingestion.model.outcomes import Outcome, StatementEnd
 from ingestion.model.requests import AddLineageRequest, Replacement
 from ingestion.model.table_commits import commit_format
@@ -345,9 +346,12 @@ def _outcome_of(flows: Sequence[FlowLineage], edges: EdgeOutcomes) -> tuple[Stat
 def _reason_without_flow(source: LineageSource, number: int) -> Outcome:
     statement = source.log.statements[number]
     lineage = statement.lineage
-    targets = [statement.meaning[flow.target.name] for flow in lineage.flows if flow.target is not None]
+    written = [flow.target.name for flow in lineage.flows if flow.target is not None]
+    targets = [statement.meaning[name] for name in written]
     if any(source.log.relations[target].unmade for target in targets):
         return Outcome.ALREADY_THERE
+    if lineage.kind is StatementKind.CREATE_VIEW and any(target.kind is NameKind.FUNCTION for target in written):
+        return Outcome.ROUTINE_DEFINITION  # of a function, which is read as a view that has no place
     if targets:
         return Outcome.TEMPORARY
     return Outcome.DEFINITION if lineage.changes else Outcome.NO_LINEAGE
