@@ -429,7 +429,8 @@ def _join_relation(
         indirect.setdefault(key, value)
     for clause in relation.on:
         if clause.expression is not None:
-            act(indirect, evaluate(scope, clause.expression), clause.role)
+            with scope.only_last(clause.last):
+                act(indirect, evaluate(scope, clause.expression), clause.role)
     if relation.using:
         _merge(analysis, scope, relation.join, relation.using, indirect)
     elif relation.natural:
@@ -575,10 +576,12 @@ def _recursive_rows(analysis: AnalysisContext, item: WithItem, query: SetOperati
     """The least rows that the branches give when the item's name means those very rows.
 
     `WITH RECURSIVE r AS (SELECT a, b FROM s UNION ALL SELECT b, a FROM r)`: the first round gives a and b from s.a and
-    s.b, the second each from both, the third nothing new.
+    s.b, the second each from both, the third nothing new. Items of its own are those of its first branch, too: s in
+    `WITH RECURSIVE r AS (WITH s AS (…) SELECT a FROM s UNION ALL SELECT a + 1 FROM r)`.
     """
     columns, sources = item.definition.columns, analysis.sources
-    rows = rename_columns(sources, analysis.query(query.branches[0], item.parent, item.view), columns)
+    begin = replace(query, branches=query.branches[:1]) if query.common_tables else query.branches[0]
+    rows = rename_columns(sources, analysis.query(begin, item.parent, item.view), columns)
     for _ in range(_RECURSION_ROUNDS):
         item.rows, before = rows, _state(rows)
         rows = rename_columns(sources, analysis.query(query, item.parent, item.view), columns)

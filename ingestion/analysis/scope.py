@@ -8,6 +8,7 @@ inner one has u, and c through its `parent`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -359,6 +360,29 @@ class Scope:
         self.relations.append(visible)
         if self._known:
             self._known.clear()
+
+    @contextmanager
+    def only_last(self, count: int) -> Iterator[None]:
+        """Lets names without a prefix be columns of the last `count` relations alone, if that is not 0.
+
+        In `FROM t JOIN u JOIN v ON b > c ON t.a = u.a` no column of t is b.
+        """
+        first = len(self.relations) - count
+        others = [one for one in self.relations[:first] if not one.hidden] if count else []
+        if not others:
+            yield
+            return
+        merged, inside = self.merged, [names for number, (names, _) in self.merges.items() if number > first]
+        self.merged = {name: value for name, value in merged.items() if any(name in names for names in inside)}
+        self._hide(others, hidden=True)
+        yield
+        self._hide(others, hidden=False)
+        self.merged = merged
+
+    def _hide(self, relations: Iterable[ScopedRelation], *, hidden: bool) -> None:
+        for relation in relations:
+            relation.hidden = hidden
+        self._known.clear()
 
     def name_values(self, named: Iterable[Projection]) -> None:
         """ClickHouse: let these be what their names mean from now on, wherever in the query they stand.

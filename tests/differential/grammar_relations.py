@@ -109,7 +109,15 @@ class Relations:
             return joined
         if self._choices.happens(12):
             return f"{text} cross join {right}"
+        if self._choices.happens(20):
+            right += self._joined_first(scope)
         return f"{text} {how} {right} on {self._grammar.expressions.condition(scope)}"
+
+    def _joined_first(self, scope: Scope) -> str:
+        """What makes `a JOIN b ON …` of the relation read last `a JOIN b JOIN c ON … ON …`, without parentheses."""
+        how, right = self._choices.one_of(_JOINS), self.one(scope)
+        both = Scope(scope.common, scope.outer, scope.relations[-2:])
+        return f" {how} {right} on {self._grammar.expressions.condition(both)}"
 
     @staticmethod
     def _shared(left: Columns, right: Columns) -> Columns:

@@ -477,3 +477,10 @@ def test_an_item_of_with_goes_before_the_one_row_of_its_name() -> None:
 def test_the_column_of_the_one_row_is_a_constant() -> None:
     assert column_lines("select d.*, t.a from dual d cross join t", "oracle") == {"DUMMY is constant", "A = T.A"}
     assert column_lines("select ibmreqd as x from sysibm.sysdummy1", "db2") == {"X is constant"}
+
+
+def test_a_recursive_item_has_items_of_its_own_in_all_of_its_branches() -> None:
+    own = "with s as (select a from t) select a from s union all select a + 1 from q where a < 5"
+    assert lines_of_flows(f"with recursive q as ({own}) select a from q") == [
+        {"from t", "a = t.a", "a f t.a", "* filter t.a"}
+    ]

@@ -262,3 +262,22 @@ def test_an_item_of_with_sees_those_before_it_and_the_last_of_one_name_is_meant_
     assert column_lines("with d as (select a from c), c as (select x as a from s) select d.a from d") == {"a = c.a"}
     inner = "with c as (select x as a from s) select a from (with d as (select a from c) select a from d) q"
     assert column_lines(inner) == {"a = s.x"}
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "tsql", "snowflake", "spark", "mysql", "bigquery"])
+@pytest.mark.parametrize("middle", ["u", "u as u", "(select b, c from u) u"])
+def test_a_join_that_is_joined_needs_no_parentheses(dialect: str, middle: str) -> None:
+    plain = f"select t.a, u.c, w.d from t left join {middle} join w on u.b = w.b on w.k = t.k"
+    bracketed = f"select t.a, u.c, w.d from t left join ({middle} join w on u.b = w.b) on w.k = t.k"
+    found = {line.lower() for line in column_lines(plain, dialect)}
+    assert found == {line.lower() for line in column_lines(bracketed, dialect)}
+    assert {"a = t.a", "c = u.c", "d = w.d", "* join w.b", "* join w.k"} <= found
+    assert problems(plain, dialect) == []
+
+
+@pytest.mark.parametrize("text", ["(u join w on {0}) on t.a = d", "u join w on {0} on t.a = d", "u join w on {0} on d = a"])
+def test_the_condition_of_a_join_that_is_joined_sees_its_own_sides_alone(text: str) -> None:
+    schemas = {"t": "a b k", "u": "b c k", "w": "d e"}
+    query = f"select a from t join {text.format('b = e')}"
+    assert column_lines(query, schemas=schemas) == {"a = t.a", "* join u.b", "* join w.e", "* join t.a", "* join w.d"}
+    assert problems(query, schemas=schemas) == []

@@ -13,6 +13,7 @@ from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Templated
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location, name_without_secrets
+from ingestion.parsing.sqlglot.repairs.grammars import WRITTEN_NAME
 
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
 _FILE_SUFFIXES = (
@@ -36,34 +37,28 @@ _SPELLED_OUT = {"OPEN_J_S_O_N": "OPENJSON", "J_S_O_N_TABLE": "JSON_TABLE", "X_M_
 _OPTIONS = frozenset({"path", "uri", "url", "file_path", "location"})
 _TEXTS = (exp.Concat, exp.DPipe, exp.Add, exp.Array, exp.Tuple, exp.Paren)
 _PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
+_TAKING_NAMES = (exp.Cast, exp.Window, exp.WithinGroup, exp.Filter, exp.Paren, exp.Bracket, exp.Collate)
+"""Forms around a value whose output has the value's own name."""
 
 
 _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
+    exp.AtTimeZone: "timezone",
+    exp.Array: "array",
+    exp.CurrentDate: "current_date",
+    exp.CurrentTimestamp: "current_timestamp",
+    exp.Exists: "exists",
+    exp.Explode: "unnest",
+    exp.Extract: "extract",
+    exp.IntDiv: "div",
+    exp.Interval: "interval",
     exp.JSONArrayAgg: "json_agg",
     exp.JSONObjectAgg: "json_object_agg",
+    exp.StrPosition: "position",
     exp.Substring: "substring",
-    exp.CurrentDate: "current_date",
-    exp.CurrentTimestamp: "now",
-    exp.StrToTime: "to_timestamp",
-    exp.TimeToStr: "to_char",
-    exp.Pow: "power",
-    exp.Extract: "extract",
-    exp.Trim: "btrim",
-    exp.Exists: "exists",
-    exp.Array: "array",
-    exp.LogicalAnd: "bool_and",
-    exp.LogicalOr: "bool_or",
-    exp.DateTrunc: "date_trunc",
-    exp.TimestampTrunc: "date_trunc",
-    exp.Explode: "unnest",
-    exp.ExplodingGenerateSeries: "generate_series",
-    exp.StrPosition: "strpos",
-    exp.Ceil: "ceil",
-    exp.Stddev: "stddev",
-    exp.Variance: "variance",
-    exp.VariancePop: "var_pop",
 }
+"""What PostgreSQL calls forms that are written as no call, and calls that sqlglot reads by a grammar of their own."""
 
+_TRIMMED = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 _POSTGRES_TYPES = {
     "smallint": "int2",
     "int": "int4",
@@ -537,29 +532,52 @@ def _field_name(names: Names, node: exp.Expr) -> str:
 
 
 def _by_function(names: Names, node: exp.Expr) -> str:
+    """PostgreSQL's name of an output: FigureColname in its parse_target.c."""
+    return _strong_name(names, node) or _weak_name(names, node) or "?column?"
+
+
+def _strong_name(names: Names, node: exp.Expr) -> str:
+    """The name that a cast or a CASE around `node` takes over: of a column, a field, a function or a subquery."""
     inner = node
-    while isinstance(inner, exp.Cast | exp.Window | exp.WithinGroup | exp.Filter | exp.Paren | exp.Bracket):
+    while isinstance(inner, _TAKING_NAMES):
         inner = inner.this
+    written = str(inner.meta_get(WRITTEN_NAME) or "").lower()
+    if written:
+        return written
     if type(inner) is exp.Column:
         return names.column_parts(inner)[-1]
     if type(inner) is exp.Dot:
-        return _field_name(names, inner) or "?column?"
+        call = inner.expression
+        return _strong_name(names, call) if isinstance(call, exp.Func) else _field_name(names, inner)
     if isinstance(inner, exp.Anonymous | exp.AnonymousAggFunc):
-        return str(inner.this).lower() if isinstance(inner.this, str) else "?column?"
+        return inner.this.lower() if isinstance(inner.this, str) else names.column(inner.this)
     if type(inner) is exp.Case:
         default = inner.args.get("default")
-        named = _by_function(names, default) if default is not None and not isinstance(default, exp.Cast) else "case"
-        return "case" if named == "?column?" else named
+        return _strong_name(names, default) if default is not None else ""
     if isinstance(inner, exp.Subquery | exp.Select):
         return _subquery_name(names, inner)
-    if type(inner) is exp.GroupConcat:
+    return _name_of_form(names, inner)
+
+
+def _name_of_form(names: Names, node: exp.Expr) -> str:
+    if type(node) is exp.GroupConcat:
         return names.dialect.list_aggregate
-    if isinstance(inner, exp.Func) and not isinstance(inner, exp.Binary | exp.Connector):
-        return _postgres_name(inner)
+    if type(node) is exp.Trim:
+        return _TRIMMED.get(str(node.args.get("position") or ""), "btrim")
+    named = _POSTGRES_NAMES.get(type(node), "")
+    if named or not isinstance(node, exp.Func) or isinstance(node, exp.Binary | exp.Connector | exp.MatchAgainst):
+        return named
+    return str(node.sql_name()).replace("J_S_O_N_B", "JSONB").replace("J_S_O_N", "JSON").lower()
+
+
+def _weak_name(names: Names, node: exp.Expr) -> str:
+    """The name of a cast of what has none, its type, and of a CASE."""
+    while type(node) is exp.Paren or type(node) is exp.Collate:
+        node = node.this
     if isinstance(node, exp.Cast):
-        written = str(node.args["to"].sql(POSTGRES.sqlglot)).lower().partition("(")[0]
+        written = str(node.args["to"].sql(POSTGRES.sqlglot)).lower().partition("(")[0].removesuffix("[]")
         return _POSTGRES_TYPES.get(written, written)
-    return "?column?"
+    return "case" if type(node) is exp.Case else ""
 
 
 def _subquery_name(names: Names, node: exp.Expr) -> str:
@@ -568,15 +586,10 @@ def _subquery_name(names: Names, node: exp.Expr) -> str:
         query = query.this
     first = query.selects[0] if isinstance(query, exp.Query) and query.selects else None
     if first is None:
-        return "?column?"
+        return ""
     if type(first) is exp.Alias:
         return names.column(first.args["alias"])
     return names.column_parts(first)[-1] if type(first) is exp.Column else _by_function(names, first)
-
-
-def _postgres_name(node: exp.Func) -> str:
-    own = str(node.sql_name()).replace("J_S_O_N_B", "JSONB").replace("J_S_O_N", "JSON").lower()
-    return _POSTGRES_NAMES.get(type(node)) or own
 
 
 def parameter_named_by(argument: exp.Expr) -> str:

@@ -37,6 +37,9 @@ _PASS_ON = keywords("DETECT_ANOMALIES RECONSTRUCTION_LOSS TRANSFORM GENERATE_BOO
 """BigQuery's functions that add columns to the rows that they are given."""
 
 
+_BESIDE_NAME = ("changes", "joins", "laterals", "pivots", "sample")
+"""What a table may have that is no part of its name: in `a JOIN b JOIN c ON … ON …` b has the join with c."""
+
 _TABLE_PARTS = (("this", "this"), ("db", "table"), ("catalog", "db"))
 """What a column's parts are called where they are a table's."""
 _WINDOW_BOUNDS = ("window_start", "window_end")
@@ -238,15 +241,25 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
     if match is not None:
         on += tuple(conditions(queries, match, JOIN))
     plain = type(this) is exp.Table and len(this.args) <= 4 and not is_function(this)
-    if plain and not (this.args.get("pivots") or this.args.get("sample") or this.args.get("changes")):
+    if plain and not any(this.args.get(key) for key in _BESIDE_NAME):
         alias, columns = _alias_of(queries, this)
         yield RelationSource(_relation_name(queries, this, alias), alias, columns, how, on, using, natural)
         return
-    relations = list(_item(queries, this))
+    relations = [_joined_in(relation, number) for number, relation in enumerate(_item(queries, this))]
     # The condition stands with the last relation of a bracketed join: by then all of its names are in scope.
     relations[0] = replace(relations[0], join=how or relations[0].join, natural=natural)
     relations[-1] = replace(relations[-1], on=relations[-1].on + on, using=using)
     yield from relations
+
+
+def _joined_in(relation: RelationSource, number: int) -> RelationSource:
+    """A relation of a join that is joined itself: its own condition sees the `number` before it there, and no others.
+
+    `u JOIN v ON b > c` is one in `t JOIN (u JOIN v ON b > c) ON t.a = u.a`, and in `t JOIN u JOIN v ON b > c ON …`.
+    """
+    if not any(clause.last == 0 for clause in relation.on):
+        return relation
+    return replace(relation, on=tuple(one if one.last else one._replace(last=number + 1) for one in relation.on))
 
 
 def _array_join(queries: QueryContext, node: exp.Expr) -> RelationSource:

@@ -9,6 +9,10 @@ from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.tokenizer_core import Token
 
 
+WRITTEN_NAME = "written name"
+"""Under what a call keeps the name of its function as written: sqlglot has one node for var_samp(…) and variance(…)."""
+
+
 class Grammar:
     """How sqlglot reads the texts of one dialect, one after the other, each as though it were the first.
 
@@ -20,6 +24,8 @@ class Grammar:
 
     def __init__(self, name: str) -> None:
         dialect = SqlglotDialect.get_or_raise(name)
+        if dialect.ORIGINAL_NAME_META_KEY is None:  # some dialects have one of their own, which their writer reads
+            dialect.ORIGINAL_NAME_META_KEY = WRITTEN_NAME
         self._tokenizer = dialect.tokenizer()
         self._parser = dialect.parser()
 
