@@ -137,3 +137,34 @@ def test_what_the_server_calls_an_aggregate_or_hashes_by_is_so_in_the_table(sess
     many = (Effect.AGGREGATE, Effect.COUNT)
     assert {name for name in aggregates if effect_of(name.upper(), "postgres") not in many} == set()
     assert {name for name in hashes if effect_of(name.upper(), "postgres") is not Effect.HASH} == set()
+
+
+_UNNAMED = """
+    a ; (a) ; a::text ; (a + 1)::bigint ; '{1}'::int[] ; 'x'::varchar(10) ; a + 1 ; -a ; a is null ; not e
+    a between 1 and 2 ; b || 'x' ; b like 'x' ; b collate "C" ; to_date(b, 'Y') ; to_timestamp(0)
+    to_char(d, 'Y') ; power(a, 2) ; a ^ 2 ; log10(c) ; ceiling(c) ; ceil(c) ; div(c, 2) ; trim(b)
+    trim(leading 'x' from b) ; ltrim(b) ; rpad(b, 3) ; substr(b, 1) ; substring(b from 1) ; char_length(b)
+    strpos(b, 'x') ; position('x' in b) ; overlay(b placing 'x' from 1) ; "left"(b, 1) ; pg_catalog.upper(b)
+    var_samp(c) over () ; variance(c) over () ; string_agg(b, ',') over () ; corr(c, c) over () ; random()
+    now() ; current_date ; current_timestamp ; current_user ; d at time zone 'UTC' ; make_date(2000, 1, 1)
+    date '2000-01-01' ; interval '1 day' ; extract(year from d) ; date_trunc('day', d) ; coalesce(a, 1)
+    nullif(a, 1) ; greatest(a, 1) ; case when e then a end ; case when e then 1 else a::text::int end
+    case when e then 1 else abs(a) end ; (case when e then 1 end)::text ; array[a] ; (array[a])[1]
+    array(select 1) ; exists (select 1) ; (select max(a) from n) ; (select a + 1 from n limit 1)
+    (select a as x from n limit 1) ; sha256('x') ; md5(b) ; array_position(g, 1) ; array_length(g, 1) ; g[1]
+    j -> 'x' ; j ->> 'x' ; jsonb_extract_path(j, 'x') ; jsonb_contains(j, j) ; j @> j ; regexp_like(b, 'x')
+    b ~ 'x' ; get_bit('x'::bytea, 1) ; jsonb_build_object('x', a) ; b in ('x', 'y')
+"""
+
+
+def test_outputs_without_a_name_have_the_one_that_the_server_gives_them(session: Session) -> None:
+    outputs = [each.strip() for each in _UNNAMED.strip().replace("\n", ";").split(";")]
+    kinds = "a int, b text, c numeric, d timestamp, e boolean, g int[], j jsonb"
+    session.execute(f"CREATE TABLE n ({kinds})".encode())
+    known = Schema({"n": tuple((each.split()[0], "") for each in kinds.split(", "))})
+    for output in outputs:
+        view = f"create view v as select {output} from n"
+        theirs = _server_says(session, view)
+        assert theirs is not None, output
+        (flow,) = analyze(parse(view, "postgres"), known.lookup).flows
+        assert [one.name for one in flow.outputs] == theirs[0], output

@@ -275,7 +275,9 @@ def test_a_join_that_is_joined_needs_no_parentheses(dialect: str, middle: str) -
     assert problems(plain, dialect) == []
 
 
-@pytest.mark.parametrize("text", ["(u join w on {0}) on t.a = d", "u join w on {0} on t.a = d", "u join w on {0} on d = a"])
+@pytest.mark.parametrize(
+    "text", ["(u join w on {0}) on t.a = d", "u join w on {0} on t.a = d", "u join w on {0} on d = a"]
+)
 def test_the_condition_of_a_join_that_is_joined_sees_its_own_sides_alone(text: str) -> None:
     schemas = {"t": "a b k", "u": "b c k", "w": "d e"}
     query = f"select a from t join {text.format('b = e')}"
