@@ -21,8 +21,10 @@ WITHOUT_LINEAGE = (
     "CREATE TABLE t AS SELECT 1 AS a FROM dual",
     "CREATE TABLE o (a, b) FROM SOURCE",
     "CREATE TABLE IF NOT EXISTS d.o FROM SOURCE",
+    "CREATE TEMP TABLE a AS SELECT x, y AS z FROM s WITH NO DATA",
+    "CREATE VOLATILE TABLE a AS (SELECT x, y AS z FROM s) WITH NO DATA",
 )
-"""Begin statements whose rows go nowhere, or come of another system or of no table: there is no more to tell."""
+"""Begin statements without rows, or whose rows go nowhere or come of another system or of no table."""
 
 
 def test_each_write_of_the_tests_has_an_edge_or_says_why_not() -> None:

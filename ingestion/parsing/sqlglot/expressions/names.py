@@ -13,7 +13,6 @@ from ingestion.dialects.unfilled_templates import refuse_bound_name
 from ingestion.errors import Templated
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location, name_without_secrets
-from ingestion.parsing.sqlglot.repairs.grammars import WRITTEN_NAME
 
 _FILE_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "iceberg", "json", "orc", "parquet", "text", "xml"})
 _FILE_SUFFIXES = (
@@ -40,6 +39,9 @@ _PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
 _TAKING_NAMES = (exp.Cast, exp.Window, exp.WithinGroup, exp.Filter, exp.Paren, exp.Bracket, exp.Collate)
 """Forms around a value whose output has the value's own name."""
 
+
+WRITTEN_NAME = "written name"
+"""Under what a call keeps the name of its function as written: sqlglot has one node for var_samp(…) and variance(…)."""
 
 _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
     exp.AtTimeZone: "timezone",

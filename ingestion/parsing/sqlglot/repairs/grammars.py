@@ -8,8 +8,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect as SqlglotDialect
 from sqlglot.tokenizer_core import Token
 
-WRITTEN_NAME = "written name"
-"""Under what a call keeps the name of its function as written: sqlglot has one node for var_samp(…) and variance(…)."""
+from ingestion.parsing.sqlglot.expressions.names import WRITTEN_NAME
 
 
 class Grammar:
