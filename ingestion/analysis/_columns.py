@@ -441,11 +441,12 @@ def _in_branches(branches: Sequence[ColumnValue], name: str) -> ColumnValue | No
     first = next((rows for branch in branches if (rows := branch.fields) is not None), None)
     if not any(found):
         return None
+    filled = [branch for branch in branches if branch.keys] or branches  # VALUES of structs may hold literals alone
     names = [entry[0] if isinstance(entry, tuple) else "" for entry in first.entries] if first is not None else []
     if first is None or first.keyed or name not in names:
-        return union_of([field_or_part(branch, name) for branch in branches if branch.keys])
+        return union_of([field_or_part(branch, name) for branch in filled])
     position = names.index(name)
-    return union_of([_at(branch, position, name) for branch in branches if branch.keys])
+    return union_of([_at(branch, position, name) for branch in filled])
 
 
 def _at(value: ColumnValue, position: int, name: str) -> ColumnValue:

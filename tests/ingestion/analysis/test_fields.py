@@ -17,6 +17,7 @@ OBJECT = "select object_construct('a', x, 'b', y, 'n', object_construct('x', p, 
         ("bigquery", f"with c as ({STRUCT}), e as (select c.s as t from c) select e.t.n.x from e", {"x = m.c"}),
         ("bigquery", f"select s.n.* from ({STRUCT})", {"x = m.c", "y = m.d"}),
         ("bigquery", f"select S.A as z from ({STRUCT})", {"z = m.a"}),
+        ("spark", "select v.s.x, t.a from values (named_struct('x', 1)) v (s), t", {"a = t.a", "x is constant"}),
         ("bigquery", "select struct<x int64, y string>(a, b).y from m", {"y f m.b"}),
         (
             "bigquery",
