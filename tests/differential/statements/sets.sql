@@ -1,4 +1,6 @@
 select price from sales union all select amount from returns;
+values (1, 'x') as v (number, text) union all select sale_id, 'y' from sales;
+with v as (values (1, 'x'), (2, 'y') as t (number, text)) select number, brand from v join items on text = name;
 select price, quantity from sales union select amount, quantity from returns;
 select item_id from sales intersect select item_id from returns;
 select item_id from sales except select item_id from returns;

@@ -248,7 +248,7 @@ class QueryTranslator:
         return MatchedNames(str(args.get("side") or args.get("kind") or "").upper(), listed)
 
     def values(self, node: exp.Expr) -> Values:
-        """VALUES; a row without brackets is one column."""
+        """VALUES; a row without brackets is one column. Spark's `VALUES (1, 2) AS t(a, b)` is a whole query."""
         rows = tuple(
             tuple(
                 _NO_EXPRESSION if type(item) is exp.Placeholder else self.expression(item)
@@ -259,7 +259,11 @@ class QueryTranslator:
         width = max((len(row) for row in rows), default=0)
         dialect = self.names.dialect
         numbers = range(dialect.values_column_first, dialect.values_column_first + width)
-        return Values(rows, tuple(dialect.values_column.format(number) for number in numbers))
+        alias = node.args.get("alias")
+        given = (alias.args.get("columns") or ()) if type(alias) is exp.TableAlias else ()
+        named = tuple(self.names.column(column) for column in given if type(column) is exp.Identifier)
+        own = tuple(dialect.values_column.format(number) for number in numbers)
+        return Values(rows, (*named, *own[len(named) :]))
 
 
 def _has_sets(group: exp.Expr | None) -> bool:
