@@ -165,6 +165,7 @@ _SPARK = Dialect(
     lateral_aliases=True,
     semi_joins_merge=True,
     row_generators=True,
+    casts_keep_names=True,
     identifier_clause=True,
     range_column="id",
     versions_in_names=True,
@@ -194,6 +195,7 @@ _FLINK = replace(
     output_names_in_group_by=False,
     output_names_in_having=False,
     row_generators=False,
+    casts_keep_names=False,
     identifier_clause=False,
     range_column="",
     versions_in_names=False,
@@ -215,6 +217,7 @@ _HIVE = replace(
     output_names_in_having=False,
     range_column="",
     versions_in_names=False,
+    casts_keep_names=False,
     numbered_output="_c{}",
 )
 

@@ -215,6 +215,7 @@ class Dialect:
     # Expressions
     named_as_written: bool = False  # SELECT argMax(v, ts): a column "argMax(v, ts)"
     named_by_function: bool = False  # SELECT upper(a): a column "upper"
+    casts_keep_names: bool = False  # SELECT CAST(a AS STRING): a column "a"
     numbered_output: str = ""  # SELECT a + 1: its name by its position, from 0
     list_aggregate: str = "string_agg"  # what GROUP_CONCAT is called
     assigned_names: bool = False  # SELECT 'x' = a: a column "x"

@@ -142,10 +142,22 @@ class Grammar:
                 return name
         return self.names.fresh("o")
 
+    def _cast_column(self, scope: Scope, kind: str, taken: Columns) -> str | None:
+        """A column whose cast needs no alias, as an engine calls it by the column; None in all other cases."""
+        if kind not in (INT, TEXT) or not self.flavour.casts_keep_names or not self.choices.happens(10):
+            return None
+        found = [name for name in scope.references(kind) if name.rpartition(".")[2] not in dict(taken)]
+        return self.choices.one_of(found) if found else None
+
     def _plain(self, scope: Scope, kinds: Sequence[str] | None) -> tuple[list[str], Columns]:
         items: list[str] = []
         columns: list[tuple[str, str]] = []
         for kind in kinds if kinds is not None else self._kinds():
+            kept = self._cast_column(scope, kind, tuple(columns))
+            if kept is not None:
+                items.append(f"cast({kept} as {INT if kind == INT else self.flavour.text_type})")
+                columns.append((kept.rpartition(".")[2], kind))
+                continue
             windowed = kind == INT and self.choices.happens(15)
             value = self.expressions.window(scope) if windowed else self.expressions.value(kind, scope)
             name = self._output_name(scope, tuple(columns))

@@ -29,6 +29,7 @@ class Flavour:
     pivots: bool = False
     if_function: bool = False
     alias_in_having: bool = False
+    casts_keep_names: bool = False
 
 
 SPARK = Flavour(
@@ -47,6 +48,7 @@ SPARK = Flavour(
     pivots=True,
     if_function=True,
     alias_in_having=True,
+    casts_keep_names=True,
 )
 POSTGRES = Flavour(
     "postgres", ("int", "text", "ints"), "text", "md5({})", ("array[", "]"), "({})[1]", "cardinality({})"

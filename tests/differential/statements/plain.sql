@@ -65,6 +65,9 @@ select concat_ws('-', brand, category, class) as path, array_join(tags, ',') as 
 select uuid() as u, rand() as r, monotonically_increasing_id() as i, sale_id from sales;
 select cast(null as int) as n, cast(price as decimal(10, 1)) as d from sales;
 select typeof(price) as t, boolean(quantity) as b from sales;
+select cast(s.sale_id as string), bigint(s.quantity), item_id::double, (try_cast((s.net) as int)) from sales s;
+select cast(s.sale_id as string), s.price from (select cast(sale_id as int), double(price) from sales) s order by sale_id;
+select cast(cast(price as int) as string) as a, cast(who.name as date) as b from sales join events on kind = 'x';
 select iff from (select price as iff from sales);
 select coalesce(nullif(brand, ''), name, 'none') as label from items;
 select aes_encrypt(email, 'k') as e, mask(email) as m, base64(email) as b from customers;

@@ -60,6 +60,10 @@ _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
 }
 """What PostgreSQL calls forms that are written as no call, and calls that sqlglot reads by a grammar of their own."""
 
+_CAST_CALLS = frozenset({"BIGINT", "BINARY", "DECIMAL", "SMALLINT", "TINYINT"})
+"""Spark's casts written as calls that sqlglot takes for calls: it knows INT(a), DATE(a) and the others for casts."""
+_JOINED = ("joins", "laterals")
+
 _TRIMMED = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 _POSTGRES_TYPES = {
     "smallint": "int2",
@@ -495,6 +499,8 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
     if dialect.numbered_output:
         return dialect.numbered_output.format(number)
     written = _call_as_written(names, node) if dialect.named_as_written else ""
+    if dialect.casts_keep_names:
+        written = _column_cast(names, node)
     return written or fold_column(plain_text(expression), names.dialect, quoted=False)
 
 
@@ -505,6 +511,33 @@ def _call_as_written(names: Names, node: exp.Expr) -> str:
         return ""
     name = str(node.sql(names.dialect.sqlglot)).partition("(")[0]
     return f"{name}({', '.join(names.column_parts(item)[-1] for item in nodes)})"
+
+
+def _column_cast(names: Names, node: exp.Expr) -> str:
+    """Spark's name of a cast of a column, which is the column's; "" of anything else.
+
+    `CAST(t.a AS STRING)`, `t.a::STRING` and `BIGINT(t.a)` are a. A field of a struct in the place of a is no column,
+    and nothing but the relations tells `t.a` and `s.a` apart.
+    """
+    if type(node) is exp.Anonymous and str(node.this).upper() in _CAST_CALLS and len(node.expressions) == 1:
+        inner = node.expressions[0]
+    else:
+        inner = node.this if isinstance(node, exp.Cast) else None
+    while type(inner) is exp.Paren:
+        inner = inner.this
+    if type(inner) is not exp.Column or type(inner.this) is not exp.Identifier:
+        return ""
+    *qualifier, name = names.column_parts(inner)
+    return name if not qualifier or inner.parts[-2].name.lower() in _relations_beside(node) else ""
+
+
+def _relations_beside(node: exp.Expr) -> set[str]:
+    """What the relations of the SELECT around an expression are called, in lower case."""
+    args = select.args if (select := node.find_ancestor(exp.Select)) is not None else {}
+    from_ = args.get("from_")
+    relations = [from_.this] if from_ is not None else []
+    relations += [item.this if type(item) is exp.Join else item for key in _JOINED for item in args.get(key) or ()]
+    return {relation.alias_or_name.lower() for relation in relations}
 
 
 def plain_text(expression: Expression) -> str:

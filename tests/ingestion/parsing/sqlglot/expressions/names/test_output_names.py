@@ -16,6 +16,13 @@ from tests.support.lineage_lines import column_lines
         ("redshift", "listagg(a, ',')", "listagg agg s.a"),
         ("postgres", "string_agg(a, ',')", "string_agg agg s.a"),
         ("trino", "a + 1", "_col0 f s.a"),
+        ("spark", "cast(a as string)", "a f s.a"),
+        ("databricks", "(try_cast((s.a) as int))", "a f s.a"),
+        ("spark", "bigint(s.a)", "a f s.a"),
+        ("spark", "s.a::date", "a f s.a"),
+        ("spark", "cast(a.b as string)", "try_cast(a.b as string) f s.a"),
+        ("spark", "cast(cast(a as int) as string)", "try_cast(try_cast(a as int) as string) f s.a"),
+        ("hive", "cast(a as string)", "_c0 f s.a"),
     ],
 )
 def test_an_output_without_an_alias_has_the_name_that_its_system_gives_it(dialect: str, output: str, line: str) -> None:
