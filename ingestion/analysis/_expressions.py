@@ -239,6 +239,8 @@ def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: S
     indirect = rows.indirect
     for clause in clauses:
         if clause.expression is None:
+            if not clause.ordinal:
+                all_columns(analysis, rows, clause.role, indirect)
             value = _ordinal(clause.ordinal, rows)
         else:
             scope.show_outputs(_visible(analysis.dialect, clause.aliases))
@@ -278,11 +280,10 @@ def _key_alias(analysis: AnalysisContext, clause: Clause, scope: Scope) -> Colum
 
 
 def _ordinal(ordinal: int, rows: QueryColumns) -> ColumnValue | None:
-    if any(isinstance(entry, UnexpandedStar) for entry in rows.entries[:ordinal]) or not 0 < ordinal <= len(
-        rows.entries
-    ):
+    counted = rows.entries[:ordinal] if ordinal > 0 else rows.entries[ordinal:]
+    if any(isinstance(entry, UnexpandedStar) for entry in counted) or not 0 < abs(ordinal) <= len(rows.entries):
         return None
-    entry = rows.entries[ordinal - 1]
+    entry = counted[-1] if ordinal > 0 else counted[0]
     return entry[1] if isinstance(entry, tuple) else None
 
 

@@ -168,9 +168,10 @@ class OutputNames(Enum):
 class Clause(NamedTuple):
     """A condition or key (`WHERE b > 1`, `GROUP BY k`): what it uses acts on every output, in `role`.
 
-    `ordinal` is the 1-based output that ORDER BY 2 means (then there is no expression). `last`: how many relations, up
-    to its own, may have the columns that it names without a prefix, of a join that is joined itself: two of
-    `b > c` in `FROM t JOIN (u JOIN v ON b > c) ON …`; 0 where all that stand before may.
+    `ordinal` is the 1-based output that ORDER BY 2 means, and -1 the last one; 0 without an expression are all of them,
+    as of ORDER BY ALL. `last`: how many relations, up to its own, may have the columns that it names without a prefix,
+    of a join that is joined itself: two of `b > c` in `FROM t JOIN (u JOIN v ON b > c) ON …`; 0 where all that stand
+    before may.
     """
 
     role: int

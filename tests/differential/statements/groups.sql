@@ -43,6 +43,11 @@ select brand, sum(p.price) as s from items p group by brand order by sum(p.price
 select s.store_id, s.n / t.n as share from (select store_id, count(*) as n from sales group by store_id) s, (select count(*) as n from sales) t;
 select store_id, sum(quantity) as quantity from sales group by store_id order by quantity;
 select customer_id % 10 as bucket, avg(price) as price from sales group by customer_id % 10 having avg(price) > 1;
+select * from stores order by all;
+select s.*, count(*) as n, s.city || 'x' as place from stores s group by all;
+select *, 1 as one, state || city as place from addresses group by all;
+select store_id, s.*, upper(s.name) as b, max(e.salary) as top from stores s join employees e using (store_id) group by all;
+select item_id, day_id from sales union all select item_id, day_id from web_sales order by all;
 select histogram_numeric(price, 5) as h, kurtosis(price) as k from sales;
 select sum(price) as a, a * 2 as b from sales;
 select item_id as i, sum(price) as a, a / i as b from sales group by item_id;

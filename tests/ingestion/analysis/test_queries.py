@@ -125,6 +125,13 @@ DIALECT_CASES = [
         "select f.value:x::int as x from t, lateral flatten(input => t.arr) f",
         {"X f T.ARR", "* filter T.ARR"},
     ),
+    ("spark", "select t.*, count(*) as n from t group by all", {"* = t", "n is constant", "* group t.*"}),
+    (
+        "spark",
+        "select *, sum(b) as s, upper(c) as u from t group by all",
+        {"* = t", "s agg t.b", "u f t.c", "* group t.*", "* group t.c"},
+    ),
+    ("duckdb", "select * from t order by all", {"* = t", "* sort t.*"}),
     ("snowflake", "select a, sum(b) as s from t group by all", {"A = T.A", "S agg T.B", "* group T.A"}),
     ("snowflake", "select $2 as x from (values (1, 2))", {"X is constant"}),
     ("snowflake", "select $1 as x from @stage/a.csv", {"X = @stage/a.csv.$1"}),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from ingestion.analysis.form import Clause, Expression, OutputNames, Projection, Slot, Star
+from ingestion.analysis.form import Clause, Expression, OutputNames, Projection, Slot, Star, StarSlot
 from ingestion.analysis.roles import ARGUMENTS, ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
 from ingestion.dialects.functions import effect_of
 from ingestion.parsing.sqlglot.expressions.names import Names, output_name
@@ -336,9 +336,7 @@ def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     if group is not None:
         yield from _keys(queries, _grouping_keys(group), GROUP_BY, OutputNames.AFTER_COLUMNS)
         if group.args.get("all") and not group.expressions:
-            for number, item in enumerate(args["expressions"]):
-                if not item.find(exp.AggFunc):
-                    yield Clause(GROUP_BY, None, number + 1)
+            yield from _outputs_without_aggregates(queries, args["expressions"])
     distinct = args.get("distinct")
     if distinct is not None and distinct.args.get("on") is not None:
         yield from _keys(queries, _flat([distinct.args["on"]]), GROUP_BY, OutputNames.BEFORE_COLUMNS)
@@ -348,13 +346,30 @@ def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     yield from order_clauses(queries, node)
 
 
+def _outputs_without_aggregates(queries: QueryContext, items: list[exp.Expr]) -> Iterator[Clause]:
+    """GROUP BY ALL: by each item of the select list that has no aggregate, and by each column of a star."""
+    plain = [item.find(exp.AggFunc) is None for item in items]
+    if all(plain):
+        yield Clause(GROUP_BY, None)
+        return
+    wide = [number for number, item in enumerate(items) if plain[number] and item.find(exp.Star) is not None]
+    for number, item in enumerate(items):
+        if number in wide:
+            stars = [each for each in translate_projections(queries, [item]) if isinstance(each, Star)]
+            yield from (Clause(GROUP_BY, Expression((0,), (StarSlot(star, GROUP_BY),), ATOM)) for star in stars)
+        elif plain[number] and (not wide or number < wide[0]):
+            yield Clause(GROUP_BY, None, number + 1)
+        elif plain[number] and number > wide[-1]:  # how many columns the star has is known when it is expanded
+            yield Clause(GROUP_BY, None, number - len(items))
+
+
 def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     """ORDER BY and Hive's kin of it, and what says how many rows there are: LIMIT, OFFSET, TOP, FETCH."""
     args = node.args
     for key in ("order", "sort", "cluster"):
         order = args.get(key)
         if isinstance(order, exp.Expr) and key == "order" and _is_all(order.expressions):
-            yield from (Clause(SORT, None, number + 1) for number in range(len(node.expressions)))
+            yield Clause(SORT, None)
         elif isinstance(order, exp.Expr):
             yield from _keys(queries, order.expressions, SORT, OutputNames.BEFORE_COLUMNS)
     for key in ("limit", "offset"):
