@@ -14,6 +14,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.keywords import QUERIES
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, end_around
+from ingestion.parsing.sqlglot.repairs._documents import RETURNED_DOCUMENT, document_functions
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
     cloned_table,
@@ -678,6 +679,7 @@ _EVERYWHERE: tuple[Repair, ...] = (
     _defined_objects,
     _recursive_view,
     _sized_vectors,
+    document_functions,
 )
 
 
@@ -707,6 +709,9 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
 
 def needs_repair(text: str, dialect: str) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
+    lowered = text.lower()
+    if "returning" in lowered and RETURNED_DOCUMENT.search(text) is not None:
+        return True
     if dialect == "db2":
         if "@" in text or _CHANGED_QUERY.match(text) is not None:
             return True
@@ -721,9 +726,8 @@ def needs_repair(text: str, dialect: str) -> bool:
         return True
     misread = _MISREAD.get(dialect)
     if misread is not None:
-        lowered = text.lower()
         return any(word in lowered for word in _WORDS.get(dialect, ("",))) and misread.search(text) is not None
-    return dialect == "impala" and ("[" in text or "straight_join" in text.lower())
+    return dialect == "impala" and ("[" in text or "straight_join" in lowered)
 
 
 def as_understood(text: str, dialect: Dialect) -> str:

@@ -121,6 +121,7 @@ EXAMPLES = {
     "file_formats": "COPY INTO t FROM @st/x FILE_FORMAT = fmt",
     "foreign_table": "CREATE FOREIGN TABLE t (a INT) SERVER s OPTIONS (table_name 'r')",
     "forwarding_table": "CREATE TABLE d (a Int8) ENGINE = Distributed(c, lib, s)",
+    "document_functions": "INSERT INTO t (a) SELECT JSON_ARRAY(x, y RETURNING CLOB) FROM s",
     "semantic_view": "CREATE SEMANTIC VIEW v TABLES (t) DIMENSIONS (t.a AS b)",
     "table_over_function": "CREATE TABLE d AS mysql('h', d, s)",
     "inserted_function": "INSERT INTO FUNCTION remote('h', d.t) (a) SELECT b FROM s",

@@ -1,0 +1,47 @@
+"""Functions of SQL/JSON and SQL/XML: what a document is made of is a source, and nothing of how it is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.lineage_lines import column_lines
+
+
+@pytest.mark.parametrize("dialect", ["oracle", "db2", "postgres"])
+@pytest.mark.parametrize(
+    ("call", "sources"),
+    [
+        ("JSON_OBJECT('k' VALUE a RETURNING CLOB)", "a"),
+        ("JSON_OBJECT('k' VALUE a, 'l' VALUE b NULL ON NULL WITH UNIQUE KEYS)", "ab"),
+        ("JSON_OBJECTAGG(a VALUE b RETURNING VARCHAR(100))", "ab"),
+        ("JSON_ARRAY(a, b RETURNING CLOB)", "ab"),
+        ("JSON_ARRAY(a, JSON_OBJECT('k' VALUE b RETURNING CLOB) ABSENT ON NULL RETURNING CLOB)", "ab"),
+        ("JSON_ARRAY(SELECT a FROM s RETURNING CLOB)", "a"),
+        ("JSON_QUERY(a, '$.x' RETURNING VARCHAR(100) WITH CONDITIONAL WRAPPER NULL ON EMPTY)", "a"),
+        ("JSON_VALUE(a, '$?(@.x > $y)' PASSING b AS \"y\" RETURNING INT DEFAULT 0 ON EMPTY)", "ab"),
+        ("JSON_EXISTS(a, '$?(@.x > $y)' PASSING b AS \"y\" ERROR ON ERROR)", "ab"),
+        ("XMLSERIALIZE(DOCUMENT a AS CLOB)", "a"),
+        ("XMLSERIALIZE(content AS CLOB)", "content"),
+        ("XMLPARSE(DOCUMENT a WELLFORMED)", "a"),
+        ("XMLPARSE(CONTENT strip)", "strip"),
+        ("XMLPI(NAME php, a)", "a"),
+        ("XMLROOT(a, VERSION '1.0', STANDALONE YES)", "a"),
+        ("XMLCAST(XMLQUERY('/x' PASSING BY VALUE a, b AS \"y\" RETURNING CONTENT) AS VARCHAR(10))", "ab"),
+    ],
+)
+def test_a_document_is_made_of_its_values(dialect: str, call: str, sources: str) -> None:
+    found = column_lines(f"INSERT INTO t (v) SELECT {call} FROM s", dialect)
+    columns = [sources] if len(sources) > 2 else list(sources)
+    assert {line.lower().rpartition(" ")[2] for line in found} == {f"s.{column}" for column in columns}
+
+
+@pytest.mark.parametrize(("text", "names"), [("'{a,1}'", []), ("ARRAY[a, b]", ["a", "b"]), ("a, b", ["a", "b"])])
+def test_postgres_makes_an_object_of_arrays_too(text: str, names: list[str]) -> None:
+    found = column_lines(f"CREATE VIEW v AS SELECT json_object({text}) FROM s")
+    assert {line.split(" ")[0] for line in found} == {"json_object"}
+    assert {line.rpartition(" ")[2] for line in found} - {"constant"} == {f"s.{name}" for name in names}
+
+
+def test_a_condition_is_read_of_a_document() -> None:
+    text = "INSERT INTO t (v) SELECT a FROM s WHERE XMLEXISTS('//x' PASSING BY REF b)"
+    assert column_lines(text, "db2") == {"V = S.A", "* filter S.B"}
