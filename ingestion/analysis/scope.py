@@ -35,6 +35,7 @@ from ingestion.analysis.form import (
     Select,
     Slot,
     Star,
+    TableFunction,
     all_slots,
     projected_expressions,
 )
@@ -48,7 +49,8 @@ from ingestion.model.outcomes import ProblemKind
 class ScopedRelation:
     """One relation in scope: how it may be called, and its columns. `hidden` ones are those of semi and anti joins.
 
-    `name` is what it is called by in one word.
+    `name` is what it is called by in one word: a function without an alias by its own, as in PostgreSQL and SQLite,
+    `SELECT json_each.value FROM t, json_each(t.doc)`.
     """
 
     __slots__ = ("alias", "hidden", "name", "parts", "rows", "written")
@@ -56,7 +58,11 @@ class ScopedRelation:
     def __init__(self, relation: RelationSource, rows: AnyRows, alias: str) -> None:
         self.rows = rows
         self.alias = alias
-        self.parts = relation.source.parts if isinstance(relation.source, TableName) else ()
+        self.parts: tuple[str, ...] = ()
+        if isinstance(relation.source, TableName):
+            self.parts = relation.source.parts
+        elif isinstance(relation.source, TableFunction) and not alias:
+            self.parts = (relation.source.label,)
         self.name = alias or (self.parts[-1] if self.parts else "")
         self.hidden = False
         self.written = relation.written

@@ -440,8 +440,11 @@ def _system_columns(queries: QueryContext, name: str, arguments: int) -> tuple[t
 def _numbered_columns(
     node: exp.Expr, function: exp.Expr, columns: tuple[str, ...], own: tuple[tuple[str, TypeRule], ...]
 ) -> tuple[str, ...]:
-    """The column list with what PostgreSQL's WITH ORDINALITY calls the rows' numbers where the list does not."""
-    if (
+    """The column list with what PostgreSQL's WITH ORDINALITY calls the rows' numbers where the list does not.
+
+    A list behind a function of which nothing is known has a name for each column, and the numbers' last.
+    """
+    if len(columns) > max(len(own), 1) or (
         not node.args.get("ordinality")
         and function.args.get("offset") is not True
         and node.args.get("offset") is not True

@@ -54,7 +54,9 @@ def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
     elif word == "xmlpi" and code.word(first) == "name":
         yield code.edit(first, min(first + 2, closing - 1))
     elif word == "json_object" and code.dialect.named_by_function and not _has_pairs(code, first, end):
-        yield code.edit(number, number, "pg_catalog.json_object")  # a function of arrays or texts, where sqlglot wants pairs
+        yield code.edit(
+            number, number, "pg_catalog.json_object"
+        )  # a function of arrays or texts, where sqlglot wants pairs
     if passing is not None and passing < end:
         yield from _passed_values(code, passing, end)
 

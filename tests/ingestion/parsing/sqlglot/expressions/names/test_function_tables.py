@@ -280,3 +280,31 @@ def test_a_table_over_a_function_has_the_columns_that_it_declares(definition: st
     text = f"create table {definition}"
     assert b"pw-77" not in pickle.dumps(parse(text, "clickhouse"))
     assert lines_of_flows(text, "clickhouse") == [expected]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "query", "expected"),
+    [
+        ("postgres", "select jsonb_each.value from t, jsonb_each(t.a)", {"value f t.a"}),
+        ("postgres", "select unnest.unnest from t, unnest(t.a)", {"unnest f t.a"}),
+        ("postgres", "select xmltable.* from t, xmltable('/r' passing t.a columns n int path '@n')", {"n f t.a"}),
+        ("sqlite", "select json_each.value from t, json_each(t.a)", {"value f t.a"}),
+    ],
+)
+def test_a_function_without_an_alias_is_called_by_its_name(dialect: str, query: str, expected: set[str]) -> None:
+    assert {line for line in column_lines(query, dialect) if not line.startswith("*")} == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "outputs"),
+    [
+        ("g(t.a) with ordinality as f(i, s, o)", "i s o"),
+        ("g(t.a) with ordinality as f(i)", "i ordinality"),
+        ("g(t.a) with ordinality as f", "f ordinality"),
+        ("jsonb_each(t.a) with ordinality as f(k, v, n)", "k v n"),
+        ("jsonb_each(t.a) with ordinality as f(k, v)", "k v ordinality"),
+    ],
+)
+def test_the_number_of_a_row_is_a_column_where_the_list_has_no_name_for_it(function: str, outputs: str) -> None:
+    found = column_lines(f"select f.* from t, {function}")
+    assert {line.split(" ")[0] for line in found if not line.startswith("*")} == set(outputs.split())
