@@ -58,6 +58,15 @@ _BLOCKS = keywords("begin case if loop")
 _BEHIND_RELATION = _CLAUSES | keywords("using natural tablesample for with order limit pivot unpivot window lateral")
 _RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
+_SELECTED = keywords("distinct distinctrow all")
+_WAYS_TO_SELECT = keywords(
+    "high_priority straight_join sql_small_result sql_big_result sql_buffer_result sql_cache sql_no_cache"
+    " sql_calc_found_rows"
+)
+_INTEGERS = keywords("int integer")
+_SIGNS = keywords("signed unsigned")
+_BEFORE_ROWS = keywords("( union except intersect all distinct")
+_ESCAPES = {"d": "DATE", "fn": "", "oj": "(", "t": "TIME", "ts": "TIMESTAMP"}
 _OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`")
 _NAMED_SIGNS = frozenset("~!@#%^&|`")
 """Those of which one allows an operator to end in + or -."""
@@ -293,12 +302,82 @@ def _named_joins(code: Code) -> Iterator[Edit]:
                 yield code.edit(index, index + 2, merged if star else code.between(index + 2, index + 3))
 
 
+def _ways_to_select(code: Code) -> Iterator[Edit]:
+    """MySQL: SELECT SQL_CALC_FOUND_ROWS DISTINCT a: how rows are found may stand before which are given, and behind."""
+    for number in range(len(code) - 2):
+        if code.word(number) != "select":
+            continue
+        end = number + 1
+        while code.word(end) in _WAYS_TO_SELECT:
+            end += 1
+        if end > number + 1 and code.word(end) in _SELECTED:
+            yield code.edit(number + 1, end - 1)
+
+
+def _signed_integers(code: Code) -> Iterator[Edit]:
+    """MySQL: CAST(a AS SIGNED INTEGER), CONVERT(a, UNSIGNED INT): SIGNED and UNSIGNED are the types."""
+    for number in range(4, len(code) - 1):
+        typed = code.word(number) in _INTEGERS and code.word(number - 1) in _SIGNS and code.word(number + 1) == ")"
+        if typed and code.word(number - 2) in ("as", ","):
+            yield code.edit(number, number)
+
+
+def _escapes(code: Code) -> Iterator[Edit]:
+    """MySQL, T-SQL: FROM {oj a LEFT JOIN b ON …}, {fn UCASE(a)}, {d '2024-01-01'}: as ODBC writes them."""
+    opened: list[str] = []
+    for number in range(len(code)):
+        word = code.word(number)
+        if word == "{":
+            escape = code.word(number + 1)
+            known = code.is_name(number + 2) if escape in ("fn", "oj") else code.is_string(number + 2)
+            known = known and escape in _ESCAPES
+            opened.append(escape if known else "")
+            if known:
+                yield code.edit(number, number + 1, f"{_ESCAPES[escape]} ")
+        elif word == "}" and opened:
+            escape = opened.pop()
+            if escape:
+                yield code.edit(number, number, ")" if escape == "oj" else " ")
+
+
+def _cycles(code: Code) -> Iterator[Edit]:
+    """MariaDB: WITH RECURSIVE c AS (…) CYCLE a, b RESTRICT: where the recursion ends, which gives no column."""
+    for number in range(1, len(code) - 2):
+        if code.word(number) == "cycle" and code.word(number - 1) == ")":
+            end = next((n for n in code.outside(number) if not (code.is_name(n) or code.word(n) == ",")), len(code)) - 1
+            last = next((n for n in range(number + 2, end + 1) if code.word(n) == "restrict"), 0)
+            if last:
+                yield code.edit(number, last)
+
+
+def _rows_as_queries(code: Code) -> Iterator[Edit]:
+    """MariaDB: (VALUES (1, a), (2, b) UNION …), WITH c (x, y) AS (VALUES (1, 2), (3, 4)): rows as a query of their own.
+
+    VALUES(a) of ON DUPLICATE KEY is a function, which sqlglot takes a single row for.
+    """
+    if any(code.stands(number, "duplicate", "key") for number in range(len(code) - 1)):
+        return
+    for number in range(1, len(code) - 2):
+        if not code.stands(number, "values", "(") or code.word(number - 1) not in _BEFORE_ROWS:
+            continue
+        end = code.closing(number + 1)
+        while code.stands(end + 1, ",", "("):
+            end = code.closing(end + 2)
+        single = end == code.closing(number + 1)
+        if single:
+            yield code.edit(number, end, f"SELECT {code.between(number + 2, end)}")
+        else:
+            yield code.edit(number, number, "SELECT * FROM (VALUES")
+            yield code.edit(end, end, ")) AS given")
+
+
 def _defaults(code: Code) -> Iterator[Edit]:
     """MySQL: DEFAULT(a) is what a has where nothing is given, and no value of any row."""
-    if code.word(0) not in ("create", "alter"):
-        for number in range(1, len(code) - 3):
-            if code.stands(number, "default", "(") and code.closing(number + 1) == number + 3:
-                yield code.edit(number, number + 3, "NULL")
+    defining = code.word(0) in ("create", "alter")
+    first = next((n for n in range(len(code)) if code.word(n) == "select"), len(code)) if defining else 1
+    for number in range(first, len(code) - 3):
+        if code.stands(number, "default", "(") and code.closing(number + 1) == number + 3:
+            yield code.edit(number, number + 3, "NULL")
 
 
 def _column_events(code: Code) -> Iterator[Edit]:
@@ -939,15 +1018,17 @@ def _own_operators(code: Code) -> Iterator[Edit]:
             yield code.edit(number, end - 1, "<->")
 
 
+_MYSQL = (_column_events, _defaults, _ways_to_select, _signed_integers, _escapes)
+
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),
     "databricks": (_at_version, _scripted_rows, _piped_columns, _piped_query),
     "db2": (_column_events, _rows_of_changes, _included_columns),
     "duckdb": (_ordered_pivots, _graph_rows),
-    "fabric": (_changed_keys, _searched_texts, _searched_vectors),
+    "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
     "hive": (_scripted_rows,),
-    "mariadb": (_column_events, _defaults),
-    "mysql": (_column_events, _defaults),
+    "mariadb": (*_MYSQL, _cycles, _rows_as_queries),
+    "mysql": _MYSQL,
     "oracle": (
         _query_routines,
         _vector_words,
@@ -975,5 +1056,5 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _column_events,
     ),
     "trino": (_column_events,),
-    "tsql": (_changed_keys, _searched_texts, _searched_vectors),
+    "tsql": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
 }

@@ -97,6 +97,66 @@ def test_what_is_trimmed_may_stand_behind_from(value: str, expected: set[str]) -
     assert column_lines(f"insert into t (a) select {value} from s", "postgres") == expected
 
 
+@pytest.mark.parametrize("words", ["sql_no_cache", "straight_join sql_calc_found_rows", "high_priority"])
+@pytest.mark.parametrize("kept", ["all", "distinct", "distinctrow"])
+def test_how_mysql_finds_rows_may_stand_before_which_it_gives(words: str, kept: str) -> None:
+    for text in (
+        "insert into t (a) select {} {} x from s",
+        "insert into t (a) select x from (select {} {} x from s) d",
+    ):
+        lines = column_lines(text.format(words, kept), "mysql")
+        assert lines == column_lines(text.format("", kept), "mysql")
+        assert "a = s.x" in lines
+
+
+@pytest.mark.parametrize("dialect", ["mariadb", "mysql", "tsql"])
+def test_what_odbc_writes_in_braces_is_read(dialect: str) -> None:
+    text = (
+        "insert into t (a, b) select {fn concat(s.x, {fn concat(u.y, 'z')})}, u.w from s,"
+        " {oj u left outer join v on u.k = v.k} where u.d > {d '2024-01-01'} and v.e < {ts '2024-01-01 10:00:00'}"
+    )
+    plain = (
+        "insert into t (a, b) select concat(s.x, concat(u.y, 'z')), u.w from s,"
+        " (u left outer join v on u.k = v.k) where u.d > '2024-01-01' and v.e < '2024-01-01'"
+    )
+    assert column_lines(text, dialect) == column_lines(plain, dialect)
+
+
+@pytest.mark.parametrize("value", ["cast(x as signed int)", "cast(x as unsigned integer)", "convert(x, signed int)"])
+def test_mysql_says_integer_behind_its_sign(value: str) -> None:
+    assert column_lines(f"insert into t (a) select {value} from s", "mysql") == {"a f s.x"}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "with c (x) as (values (1), (2)) select s.x from s join c on c.x = s.k",
+        "with c (x) as (values (1)) select s.x from s join c on c.x = s.k",
+        "with c (x) as (values (1) union all (values (2), (3)) limit 2) select s.x from s join c on c.x = s.k",
+        "select s.x from s join (values (1), (2) order by 1 limit 1) c on s.k = 1",
+    ],
+)
+def test_mariadb_has_rows_wherever_it_has_queries(query: str) -> None:
+    assert column_lines(f"insert into t (a) {query}", "mariadb") == {"a = s.x", "* join s.k"}
+
+
+def test_what_a_values_query_of_mariadb_reads_is_told() -> None:
+    text = "insert into t (a) with c (x) as (values ((select max(y) from u)), (2)) select x from c"
+    assert column_lines(text, "mariadb") == {"a agg u.y"}
+
+
+def test_where_a_recursion_of_mariadb_ends_is_no_column() -> None:
+    text = (
+        "insert into t (a) with recursive c (p, q) as (select x, y from s union select s.x, c.q from s, c)"
+        "{} select p from c"
+    )
+    assert column_lines(text.format(" cycle p, q restrict"), "mariadb") == column_lines(text.format(""), "mariadb")
+
+
+def test_a_default_in_the_query_of_a_view_is_no_column() -> None:
+    assert column_lines("create view t as select x, default(y) as b from s", "mysql") == {"x = s.x", "b is constant"}
+
+
 @pytest.mark.parametrize(
     ("dialect", "relation", "expected"),
     [
