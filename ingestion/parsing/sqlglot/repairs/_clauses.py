@@ -78,6 +78,10 @@ _BEFORE_OPERAND = keywords(
     "select distinct all where and or not on by then else when having case in like ilike between return returning"
     " limit offset values set using from as is any some over filter , ( = < > + - * / % | & ~ # ^ @ !"
 )
+_BEFORE_TEXT = keywords(
+    "date time timestamp timestamptz timetz interval b e n u x escape collate uescape zone to for similar null true"
+    " false"
+)
 _VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
 
 
@@ -1018,6 +1022,38 @@ def _own_operators(code: Code) -> Iterator[Edit]:
             yield code.edit(number, end - 1, "<->")
 
 
+def _typed_texts(code: Code) -> Iterator[Edit]:
+    """PostgreSQL: geometry 'POINT(1 2)' is a text of that type, of which sqlglot knows its own types alone."""
+    for number in range(1, len(code) - 1):
+        named = code.is_name(number) and not code.is_quoted(number) and code.word(number) not in _BEFORE_OPERAND
+        begins = code.word(number - 1) in _BEFORE_OPERAND or code.word(number - 1) in _OPERATOR_SIGNS
+        if named and begins and code.is_string(number + 1) and code.word(number) not in _BEFORE_TEXT:
+            yield code.edit(number, number)
+
+
+def recursion_clauses(code: Code) -> Iterator[Edit]:
+    """SEARCH DEPTH FIRST BY a SET n, CYCLE a SET c USING p behind a recursive item: in which order, and where it ends.
+
+    What n, c and p are made of is not told: they are columns that nobody knows.
+    """
+    last = 0
+    for number in range(2, len(code) - 3):
+        behind = code.word(number - 1) == ")" or number == last + 1
+        if not behind or code.word(number) not in ("search", "cycle"):
+            continue
+        set_ = next(
+            (n for n in code.outside(number + 1) if code.word(n) == "set" or code.word(n) in QUERY_STARTS), None
+        )
+        if set_ is None or code.word(set_) != "set":
+            continue
+        last = set_ + 1
+        if code.stands(last + 1, "to") and code.word(last + 3) == "default":
+            last += 4
+        if code.word(last + 1) == "using":
+            last += 2
+        yield code.edit(number, last)
+
+
 _MYSQL = (_column_events, _defaults, _ways_to_select, _signed_integers, _escapes)
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
@@ -1040,8 +1076,8 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _graph_rows,
         _tables_and_columns,
     ),
-    "greenplum": (_trimmed_text, _column_events, _own_operators),
-    "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins, _own_operators),
+    "greenplum": (_trimmed_text, _column_events, _own_operators, _typed_texts),
+    "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins, _own_operators, _typed_texts),
     "spark": (_at_version, _scripted_rows, _piped_columns, _piped_query),
     "teradata": (
         _locking,

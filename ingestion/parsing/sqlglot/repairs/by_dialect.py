@@ -13,7 +13,7 @@ from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.keywords import QUERIES
-from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, end_around
+from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, end_around, recursion_clauses
 from ingestion.parsing.sqlglot.repairs._documents import RETURNED_DOCUMENT, document_functions
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
@@ -683,6 +683,7 @@ _EVERYWHERE: tuple[Repair, ...] = (
     _recursive_view,
     _sized_vectors,
     document_functions,
+    recursion_clauses,
 )
 
 

@@ -410,3 +410,25 @@ def test_an_operator_of_an_extension_makes_a_value_of_both_sides(dialect: str, o
     assert _own_lines(text, dialect) == {"a = s.a", "v f s.b", "v f s.c"}
     wrong = LineageParser(f"insert into t (v) select b {operator} c from s", dialect=dialect)
     assert {str(edge.source) for edge in wrong.edges} == {"s.b", "s.c"}
+
+
+@pytest.mark.parametrize("dialect", ["db2", "oracle", "postgres"])
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        "search depth first by k, v set n",
+        "cycle k, v set c to 'y' default 'n' using p",
+        "search breadth first by k set n cycle k set c using p",
+    ],
+)
+def test_the_order_and_the_end_of_a_recursion_change_no_value(dialect: str, clauses: str) -> None:
+    item = "with recursive r (k, v) as (select a, b from s union all select s.a, s.b from s join r on s.c = r.k)"
+    rest = "q as (select k from r) select k from q"
+    assert column_lines(f"{item} {clauses}, {rest}", dialect) == column_lines(f"{item}, {rest}", dialect)
+
+
+@pytest.mark.parametrize("dialect", ["greenplum", "postgres"])
+def test_a_text_of_any_type_is_constant(dialect: str) -> None:
+    chosen = "b && geometry 'POINT(1 2)' and c like 'x' and d between pg_lsn '0' and pg_lsn '1' and e > date '2020-1-1'"
+    text = f"select a, box '(0,0)' as x from s where {chosen}"
+    assert column_lines(text, dialect) == {"a = s.a", "x is constant", *(f"* filter s.{name}" for name in "bcde")}

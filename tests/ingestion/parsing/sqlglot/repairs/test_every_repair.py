@@ -127,7 +127,10 @@ EXAMPLES = {
     "file_formats": "COPY INTO t FROM @st/x FILE_FORMAT = fmt",
     "foreign_table": "CREATE FOREIGN TABLE t (a INT) SERVER s OPTIONS (table_name 'r')",
     "forwarding_table": "CREATE TABLE d (a Int8) ENGINE = Distributed(c, lib, s)",
+    "_typed_texts": "INSERT INTO t (a) SELECT x FROM s WHERE y && geometry 'POINT(1 2)'",
     "document_functions": "INSERT INTO t (a) SELECT JSON_ARRAY(x, y RETURNING CLOB) FROM s",
+    "recursion_clauses": "INSERT INTO t (a) WITH RECURSIVE r (x) AS (SELECT x FROM s UNION ALL SELECT x + 1 FROM r) "
+    "SEARCH DEPTH FIRST BY x SET n SELECT x FROM r",
     "semantic_view": "CREATE SEMANTIC VIEW v TABLES (t) DIMENSIONS (t.a AS b)",
     "table_over_function": "CREATE TABLE d AS mysql('h', d, s)",
     "inserted_function": "INSERT INTO FUNCTION remote('h', d.t) (a) SELECT b FROM s",
