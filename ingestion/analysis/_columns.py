@@ -740,11 +740,12 @@ class FunctionColumns:
         return [*self.fields.entries, *self.entries[1:]]
 
     def guesses(self, name: str) -> list[ColumnValue]:
-        """The columns that may be called `name`: of a function that only its definition tells of, any.
+        """The columns that may be called `name`: any of a function that only its definition or its argument tells of.
 
         Of the others none, as their rows are seldom more than one column.
         """
-        return [self.value] if (self.tables and self.open) or name in self.pair else []
+        unknown = self.tables or any(isinstance(entry, UnexpandedStar) for entry in self.entries)
+        return [self.value] if (unknown and self.open) or name in self.pair else []
 
     def field(self, name: str) -> ColumnValue:
         """What a name that is no declared column means: a field of what the rows are, where that is known.

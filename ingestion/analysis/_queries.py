@@ -69,7 +69,7 @@ from ingestion.analysis.scope import (
 )
 from ingestion.dialects import Dialect, dialect_of, fold, fold_column
 from ingestion.dialects.definition import LaterItems
-from ingestion.dialects.functions import ELEMENTS
+from ingestion.dialects.functions import ELEMENTS, INLINES
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
 from ingestion.model.outcomes import ProblemKind
 
@@ -265,7 +265,8 @@ class QueryAnalysis:
         value.known_as(f"{function.label.upper()}({texts})")
         columns = relation.columns or tuple(name for name, _ in function.columns)
         tables = {function.name: None} if function.name is not None else {}
-        if len(values) == 1 and function.label.upper() in ELEMENTS:
+        inlines = self.dialect.row_generators and function.label.upper() in INLINES
+        if len(values) == 1 and (inlines or function.label.upper() in ELEMENTS):
             self._as_element(value, values[0], self.sources)
         label = self.dialect.collection_column or relation.alias or function.label
         rows = FunctionColumns(self.sources, value, columns, label, tables)
@@ -279,8 +280,9 @@ class QueryAnalysis:
             as_map(rows, values[0])
         rows.fields = value.fields if self.dialect.fields_unnested else None
         rows.of_column = len(values) == 1 and _is_column(function.arguments[0])
-        if function.wide and not columns:
-            rows.entries = [UnexpandedStar(NO_TABLE, value=value)]
+        if (function.wide or inlines) and not columns:
+            known = value.fields if inlines else None
+            rows.entries = [UnexpandedStar(NO_TABLE, value=value)] if known is None else list(known.entries)
         if function.label == _SEARCH:
             match [each for each in values if each.fields is not None]:
                 case [base, query]:

@@ -27,7 +27,7 @@ TABLES = {
     "employees": "employee_id int, name string, manager_id int, store_id int, salary decimal(9,2)",
     "inventory": "item_id int, day_id int, store_id int, on_hand int",
     "events": "event_id int, at timestamp, kind string, payload string, props map<string,string>, "
-    "who struct<id:int,name:string,home:struct<city:string>>",
+    "who struct<id:int,name:string,home:struct<city:string>>, steps array<struct<code:string,amount:int>>",
 }
 """Table -> columns as Spark's DDL string."""
 

@@ -16,6 +16,7 @@ from ingestion.parsing.sqlglot.expressions.stars import like_pattern, star_of
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
 from ingestion.parsing.sqlglot.queries.table_functions import (
     Generated,
+    array_of_inline,
     exploded_expressions,
     generated_columns,
     generated_expressions,
@@ -25,6 +26,7 @@ from ingestion.parsing.sqlglot.queries.table_functions import (
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION
 
 _ALL_LEVELS = 100
+_OF_ARRAY = 2  # an array and the structs in it
 _NO_NAME = r"(?!)"
 _EACH = "each_column"
 """Stands for the columns of COLUMNS(…) where the role that they play is looked for."""
@@ -121,7 +123,15 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
             yield _star_of_columns(queries, node, columns)
             return
         expression = queries.expression(node)
-        yield Projection(output_name(queries.names, node, expression, number), expression)
+        yield _expand_inline(
+            queries, node, Projection(output_name(queries.names, node, expression, number), expression)
+        )
+
+
+def _expand_inline(queries: QueryContext, node: exp.Expr, output: Projection) -> Projection | Star:
+    """Of INLINE(xs) the fields of the structs in xs, where they are known; any other output as it is."""
+    array = array_of_inline(node, queries.names.dialect)
+    return output if array is None else Star(value=queries.expression(array), unless=output, depth=_OF_ARRAY)
 
 
 def _is_star(node: exp.Expr) -> bool:

@@ -61,7 +61,7 @@ _LEVELS = 3
 _WIDE = (exp.VectorSearch, exp.AIForecast, exp.MLForecast)
 
 
-# Functions that give several columns, each made of some of the arguments: STACK, INLINE, EXPLODE of a map.
+# Functions that give several columns, each made of some of the arguments: STACK, INLINE, JSON_TUPLE, EXPLODE of a map.
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,10 @@ def generated_columns(function: exp.Expr, dialect: Dialect) -> Generated | None:
     name = str(function.this).upper() if type(function) is exp.Anonymous else label
     if name in INLINES:
         return _inline(function, name)
+    if name == "JSON_TUPLE" and len(function.expressions) > 1:
+        document, *keys = function.expressions
+        names = tuple(f"c{number}" for number in range(len(keys)))
+        return Generated(name, names, tuple((document, key) for key in keys))
     return None
 
 
@@ -92,6 +96,14 @@ def names_of_generated(node: exp.Expr) -> tuple[str, ...]:
     """The names that Spark and Hive give the columns of EXPLODE and POSEXPLODE."""
     item = ("key", "value") if isinstance(node.this, exp.Map | exp.VarMap | exp.StarMap) else ("col",)
     return ("pos", *item) if isinstance(node, exp.Posexplode) else item
+
+
+def array_of_inline(function: exp.Expr, dialect: Dialect) -> exp.Expr | None:
+    """The array of structs that INLINE(xs) gives a column for each field of; None for any other function."""
+    if not dialect.row_generators or not isinstance(function, exp.Func) or function_name(function) not in INLINES:
+        return None
+    given = [function.this] if type(function) is exp.Inline else function.expressions
+    return given[0] if len(given) == 1 else None
 
 
 def exploded_expressions(queries: QueryContext, node: exp.Expr, count: int) -> tuple[Expression, ...]:

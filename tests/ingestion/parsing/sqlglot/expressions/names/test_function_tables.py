@@ -158,11 +158,22 @@ def test_the_other_tiers_do_not_follow_a_lookup(tier: ModuleType) -> None:
             "select inline(array(named_struct('k', 'a', 'v', x), named_struct('k', 'b', 'v', y))) from s",
             {"k is constant", "v f s.x", "v f s.y"},
         ),
+        ("select json_tuple(j, 'a', k), z from s", {"c0 f s.j", "c1 f s.j", "c1 f s.k", "z = s.z"}),
+        ("select v.c1 from s lateral view json_tuple(j, 'a', 'b') v", {"c1 f s.j"}),
+        ("select v.x, y from s lateral view inline(xs) v", {"x f s.xs", "y f s.y|s.xs", "* filter s.xs"}),
         ("select explode(m) as (k, v) from s", {"k f s.m", "v f s.m", "* filter s.m"}),
     ],
 )
 def test_each_column_of_a_generator_is_made_of_its_own_arguments(dialect: str, query: str, expected: set[str]) -> None:
     assert column_lines(query, dialect) == expected
+
+
+def test_inline_has_a_column_for_each_field_of_the_structs_that_an_array_has_by_its_type() -> None:
+    schemas = {"n": "p q r", "s": "xs:ARRAY<STRUCT<a:INT,b:STRING>> k"}
+    expected = {"p f s.xs", "q f s.xs", "r = s.k", "* filter s.xs"}
+    assert column_lines("insert into n select inline(xs), k from s", "spark", schemas) == expected
+    text = "insert into n select v.*, k from s lateral view outer inline(xs) v"
+    assert column_lines(text, "databricks", schemas) == expected
 
 
 def test_the_columns_of_a_generator_take_their_places_in_an_insert() -> None:
