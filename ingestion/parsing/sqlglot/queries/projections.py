@@ -122,14 +122,13 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         if columns is not None:
             yield _star_of_columns(queries, node, columns)
             return
-        expression = queries.expression(node)
-        yield _expand_inline(
-            queries, node, Projection(output_name(queries.names, node, expression, number), expression)
-        )
+        yield _output_of(queries, node, number)
 
 
-def _expand_inline(queries: QueryContext, node: exp.Expr, output: Projection) -> Projection | Star:
-    """Of INLINE(xs) the fields of the structs in xs, where they are known; any other output as it is."""
+def _output_of(queries: QueryContext, node: exp.Expr, number: int) -> Projection | Star:
+    """The output of an expression; of INLINE(xs) the fields of the structs in xs, where they are known."""
+    expression = queries.expression(node)
+    output = Projection(output_name(queries.names, node, expression, number), expression)
     array = array_of_inline(node, queries.names.dialect)
     return output if array is None else Star(value=queries.expression(array), unless=output, depth=_OF_ARRAY)
 
