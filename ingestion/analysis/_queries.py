@@ -30,6 +30,7 @@ from ingestion.analysis.form import (
     CallSlot,
     CommonTable,
     Expression,
+    JoinOfSides,
     Projection,
     Query,
     RelationSource,
@@ -421,7 +422,7 @@ def _join_relation(
     scope: Scope, relation: RelationSource, visible: ScopedRelation, indirect: dict[int, ColumnValue]
 ) -> None:
     """Bring one FROM item into scope; what acts on its rows, and the join's condition, acts on all outputs."""
-    analysis, rows = scope.analysis, visible.rows
+    rows = visible.rows
     scope.add(visible)
     if not relation.written:
         scope.tables.update(rows.tables)
@@ -433,40 +434,47 @@ def _join_relation(
         if clause.expression is not None:
             with scope.only_last(clause.last):
                 act(indirect, evaluate(scope, clause.expression), clause.role)
-    if relation.using:
-        _merge(analysis, scope, relation.join, relation.using, indirect)
-    elif relation.natural:
-        _merge(analysis, scope, relation.join, _shared_columns(analysis, scope, visible), indirect)
+    if relation.using or relation.natural or relation.outer:
+        _merge_sides(scope, relation, indirect)
     if relation.join.endswith(("SEMI", "ANTI")):
         visible.hidden = True
 
 
-def _shared_columns(analysis: AnalysisContext, scope: Scope, visible: ScopedRelation) -> tuple[str, ...]:
-    """The columns that both sides of a NATURAL join have, in the order of the left one."""
-    left = scope.relations[:-1]
-    if visible.rows.open or any(other.rows.open for other in left):
-        name = visible.alias or ".".join(visible.parts)
-        analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, f"NATURAL JOIN {name}")
-    known = dict.fromkeys(scope.merged)
+def _merge_sides(scope: Scope, relation: RelationSource, indirect: dict[int, ColumnValue]) -> None:
+    """USING and NATURAL of a relation's own join, and then of those whose right side it is the end of."""
+    own = JoinOfSides(relation.using, relation.natural, relation.join, 1, relation.left)
+    for one in (own, *relation.outer):
+        if one.using or one.natural:
+            middle = len(scope.relations) - one.right
+            first = middle - one.left if one.left else 0
+            names = one.using or _shared_columns(scope, first, middle)
+            _merge(scope, Merge(names, one.join, first, middle, {}), indirect)
+
+
+def _shared_columns(scope: Scope, first: int, middle: int) -> tuple[str, ...]:
+    """The columns that both sides of a NATURAL join have, in the order of the left one, which goes up to `middle`."""
+    left, right = scope.relations[first:middle], scope.relations[middle:]
+    if any(one.rows.open for one in (*left, *right)):
+        name = right[0].alias or ".".join(right[0].parts)
+        scope.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, f"NATURAL JOIN {name}")
+    known = dict.fromkeys(scope.merged_among(first, middle))
     known.update((name, None) for other in left if not other.hidden for name in other.rows.names())
-    return tuple(name for name in known if visible.rows.find(name) is not None)
+    return tuple(name for name in known if any(one.rows.find(name) is not None for one in right))
 
 
-def _merge(
-    analysis: AnalysisContext, scope: Scope, how: str, names: tuple[str, ...], indirect: dict[int, ColumnValue]
-) -> None:
+def _merge(scope: Scope, merge: Merge, indirect: dict[int, ColumnValue]) -> None:
     """The columns that USING and NATURAL make one: of the side whose rows are all kept, of both in a FULL join.
 
     `t RIGHT JOIN u USING (k)` has u's k, as k is null in t where t has no row; `t FULL JOIN u USING (k)` has
     COALESCE(t.k, u.k).
     """
-    visible = scope.relations[-1]
-    position = len(scope.relations) - 1
+    analysis, names, how = scope.analysis, merge.names, merge.how
+    end = len(scope.relations)
     merged: dict[str, ColumnValue] = {}
     for name in names:
-        right = _side(analysis, [visible], name)
-        (called,) = spellings(scope.merged, (name,))
-        left = scope.merged.get(called) or _side(analysis, scope.relations[:-1], name)
+        left, right = (
+            _merged_or_not(scope, *side, name) for side in ((merge.first, merge.middle), (merge.middle, end))
+        )
         for value in (left, right):
             act(indirect, value, JOIN)
         if how.startswith("FULL"):
@@ -476,10 +484,17 @@ def _merge(
             merged[name] = right if how.startswith("RIGHT") else left
     if how.endswith(("SEMI", "ANTI")) and not analysis.dialect.semi_joins_merge:
         return
+    scope.merges.setdefault(end - 1, []).append(merge._replace(values=dict(merged)))
     merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
     scope.merged = merged
-    scope.merges[position] = Merge(names, how)
     scope.add(scope.relations.pop())
+
+
+def _merged_or_not(scope: Scope, first: int, end: int, name: str) -> ColumnValue:
+    """The column of the relations from `first` up to `end`, of which joins among them may have made one."""
+    merged = scope.merged_among(first, end)
+    (called,) = spellings(merged, (name,))
+    return merged.get(called) or _side(scope.analysis, scope.relations[first:end], name)
 
 
 def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str) -> ColumnValue:

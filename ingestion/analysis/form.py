@@ -228,10 +228,27 @@ class TableFunction:
     of_map: bool = False
 
 
+class JoinOfSides(NamedTuple):
+    """A join by USING or NATURAL of what is joined itself: of the last `right` relations with the `left` before them.
+
+    In `FROM t JOIN (u JOIN v ON …) USING (k)` it stands with v, and its right side are u and v. 0 on the left: all.
+    """
+
+    using: tuple[str, ...]
+    natural: bool
+    join: str
+    right: int
+    left: int = 0
+
+
 @with_quick_init
 @dataclass(frozen=True, slots=True)
 class RelationSource:
-    """One item of FROM with how it is joined. `columns` is the column list of its alias."""
+    """One item of FROM with how it is joined. `columns` is the column list of its alias.
+
+    `left` is how many relations before it are the left side of its join, where that is joined itself: one of v in
+    `FROM t JOIN (u JOIN v USING (k)) ON …`; 0 where all are. `outer` are joins that it is the last relation of.
+    """
 
     source: TableName | Query | TableFunction
     alias: str = ""
@@ -240,6 +257,8 @@ class RelationSource:
     on: tuple[Clause, ...] = ()
     using: tuple[str, ...] = ()
     natural: bool = False
+    left: int = 0
+    outer: tuple[JoinOfSides, ...] = ()
     lateral: bool = False
     pivots: tuple[Pivot, ...] = ()
     named_by: TableName | None = None  # its columns go by the names of this table's, by position

@@ -139,10 +139,16 @@ def entries_of(rows: AnyRows) -> list[Entry]:
 
 
 class Merge(NamedTuple):
-    """A join by USING or NATURAL: the columns that it makes one, and how the relation is joined."""
+    """A join by USING or NATURAL: the columns that it makes one, how it joins, and what the columns are then.
+
+    `first` and `middle` are where its left and its right side start among the relations.
+    """
 
     names: tuple[str, ...]
     how: str
+    first: int
+    middle: int
+    values: Mapping[str, ColumnValue]
 
 
 def _changed_columns(entries: Sequence[Entry], changed: Mapping[str, str]) -> list[Entry]:
@@ -350,8 +356,8 @@ class Scope:
         self.view = view
         self.select = select
         self.relations: list[ScopedRelation] = []
-        self.merged: dict[str, ColumnValue] = {}
-        self.merges: dict[int, Merge] = {}
+        self.merged: Mapping[str, ColumnValue] = {}
+        self.merges: dict[int, list[Merge]] = {}
         self._aliases: dict[str, WithItem] = {}  # those that no value was made of yet
         self._alias_values: dict[str, ColumnValue | None] = {}
         self.outputs: dict[str, ColumnValue] = {}
@@ -378,12 +384,20 @@ class Scope:
         if not others:
             yield
             return
-        merged, inside = self.merged, [names for number, (names, _) in self.merges.items() if number > first]
-        self.merged = {name: value for name, value in merged.items() if any(name in names for names in inside)}
+        merged, self.merged = self.merged, self.merged_among(first, len(self.relations))
         self._hide(others, hidden=True)
         yield
         self._hide(others, hidden=False)
         self.merged = merged
+
+    def merged_among(self, first: int, end: int) -> Mapping[str, ColumnValue]:
+        """The columns that joins among the relations from `first` up to `end` made one."""
+        merged: dict[str, ColumnValue] = {}
+        for number in sorted(self.merges, reverse=True):
+            for merge in reversed(self.merges[number]) if number < end else ():
+                if merge.first >= first:
+                    merged.update((name, value) for name, value in merge.values.items() if name not in merged)
+        return merged
 
     def _hide(self, relations: Iterable[ScopedRelation], *, hidden: bool) -> None:
         for relation in relations:
@@ -722,21 +736,21 @@ class Scope:
             relation = self.relation(parts[:-1])
             if relation is not None and parts[-1] not in self.merged:  # what is none may be a struct: one field goes
                 own.setdefault(id(relation), {})[parts[-1]] = name
-        entries: list[Entry] = []
+        entries: list[list[Entry]] = []
         for number, visible in enumerate(self.relations):
             is_given = not (visible.hidden or visible.written)
             right = _changed_columns(entries_of(visible.rows), own.get(id(visible), {})) if is_given else []
-            merge = self.merges.get(number)
-            if merge is None:
-                entries += right
-            else:
-                entries = self._merged_entries(entries, right, merge)
-        return entries
+            entries.append(right)
+            for merge in self.merges.get(number, ()):
+                left = [entry for each in entries[merge.first : merge.middle] for entry in each]
+                right = [entry for each in entries[merge.middle :] for entry in each]
+                entries[merge.first :] = [[] for _ in entries[merge.first :]]
+                entries[-1] = self._merged_entries(left, right, merge)
+        return [entry for each in entries for entry in each]
 
     def _merged_entries(self, left: list[Entry], right: list[Entry], merge: Merge) -> list[Entry]:
         """The columns of two sides where USING or NATURAL makes some of them one."""
-        names, how = merge
-        merged = {name: self.merged[name] for name in names}
+        names, how, merged = merge.names, merge.how, merge.values
         order = self.analysis.dialect.merged_columns
         if order is MergedColumns.AMONG_LEFT:
             return [*_among_left(left, merged, how), *without_columns(right, names)]

@@ -264,6 +264,46 @@ def test_an_item_of_with_sees_those_before_it_and_the_last_of_one_name_is_meant_
     assert column_lines(inner) == {"a = s.x"}
 
 
+_SIDES = {"t": "k a", "u": "k b", "v": "b k c", "w": "c d"}
+
+
+@pytest.mark.parametrize(
+    ("relations", "expected"),
+    [
+        (  # t's k is no side of the inner join, and stands beside the one that it makes
+            "t join (u join v using (k)) on t.a = u.b",
+            {"k = t.k", "a = t.a", "k = u.k", "b = u.b", "b = v.b", "c = v.c"}
+            | {"* join t.a", "* join u.b", "* join u.k", "* join v.k"},
+        ),
+        (
+            "t left join (u join v using (b)) on t.k = c",
+            {"k = t.k", "a = t.a", "b = u.b", "k = u.k", "k = v.k", "c = v.c"}
+            | {"* join t.k", "* join u.b", "* join v.b", "* join v.c"},
+        ),
+        (  # both have a column that they merge: of the outer one the right side is a join
+            "t left join (v join w using (c)) using (k)",
+            {"k = t.k", "a = t.a", "c = v.c", "b = v.b", "d = w.d"}
+            | {"* join t.k", "* join v.k", "* join v.c", "* join w.c"},
+        ),
+        (
+            "t natural join (v natural join w)",
+            {"k = t.k", "a = t.a", "c = v.c", "b = v.b", "d = w.d"}
+            | {"* join t.k", "* join v.k", "* join v.c", "* join w.c"},
+        ),
+        (
+            "(t natural join u) natural left join (v natural join w)",
+            {"k = t.k", "b = u.b", "a = t.a", "c = v.c", "d = w.d"}
+            | {"* join t.k", "* join u.k", "* join u.b", "* join v.k", "* join v.b", "* join v.c", "* join w.c"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["postgres", "mysql", "trino", "duckdb"])
+def test_a_join_in_parentheses_merges_its_own_columns(dialect: str, relations: str, expected: set[str]) -> None:
+    text = f"select * from {relations}"
+    assert column_lines(text, dialect, schemas=_SIDES) == expected
+    assert problems(text, dialect, schemas=_SIDES) == []
+
+
 @pytest.mark.parametrize("dialect", ["postgres", "tsql", "snowflake", "spark", "mysql", "bigquery"])
 @pytest.mark.parametrize("middle", ["u", "u as u", "(select b, c from u) u"])
 def test_a_join_that_is_joined_needs_no_parentheses(dialect: str, middle: str) -> None:

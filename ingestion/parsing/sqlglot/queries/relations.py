@@ -12,6 +12,7 @@ from ingestion.analysis.form import (
     Clause,
     Expression,
     FieldSlot,
+    JoinOfSides,
     Pivot,
     Projection,
     Query,
@@ -247,8 +248,13 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
         return
     relations = [_joined_in(relation, number) for number, relation in enumerate(_item(queries, this))]
     # The condition stands with the last relation of a bracketed join: by then all of its names are in scope.
-    relations[0] = replace(relations[0], join=how or relations[0].join, natural=natural)
-    relations[-1] = replace(relations[-1], on=relations[-1].on + on, using=using)
+    relations[0] = replace(relations[0], join=how or relations[0].join)
+    relations[-1] = replace(relations[-1], on=relations[-1].on + on)
+    if len(relations) == 1:
+        relations[0] = replace(relations[0], using=using, natural=natural)
+    elif using or natural:
+        whole = JoinOfSides(using, natural, how, len(relations))
+        relations[-1] = replace(relations[-1], outer=(*relations[-1].outer, whole))
     yield from relations
 
 
@@ -257,6 +263,11 @@ def _joined_in(relation: RelationSource, number: int) -> RelationSource:
 
     `u JOIN v ON b > c` is one in `t JOIN (u JOIN v ON b > c) ON t.a = u.a`, and in `t JOIN u JOIN v ON b > c ON …`.
     """
+    if (relation.using or relation.natural) and not relation.left:
+        relation = replace(relation, left=number)
+    if relation.outer:
+        outer = tuple(one if one.left else one._replace(left=number + 1 - one.right) for one in relation.outer)
+        relation = replace(relation, outer=outer)
     if not any(clause.last == 0 for clause in relation.on):
         return relation
     return replace(relation, on=tuple(one if one.last else one._replace(last=number + 1) for one in relation.on))

@@ -65,6 +65,7 @@ _WAYS_TO_SELECT = keywords(
 )
 _INTEGERS = keywords("int integer")
 _SIGNS = keywords("signed unsigned")
+_BEHIND_GROUPS = keywords("having order limit window union except intersect into for with procedure ) ;")
 _BEFORE_ROWS = keywords("( union except intersect all distinct")
 _ESCAPES = {"d": "DATE", "fn": "", "oj": "(", "t": "TIME", "ts": "TIMESTAMP"}
 _OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`")
@@ -326,6 +327,29 @@ def _signed_integers(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number)
 
 
+def _ordered_groups(code: Code) -> Iterator[Edit]:
+    """MySQL before 8, MariaDB: GROUP BY a DESC, b: in which order the groups stand."""
+    for number in range(1, len(code) - 3):
+        if not code.stands(number, "group", "by"):
+            continue
+        end = code.find(number + 2, _BEHIND_GROUPS)
+        for _, last in code.items(number + 2, end):
+            if last - 1 > number + 2 and code.word(last - 1) in ("asc", "desc"):
+                yield code.edit(last - 1, last - 1)
+
+
+def _matched_columns(code: Code) -> Iterator[Edit]:
+    """MySQL: MATCH a, b AGAINST ('x'): the columns need no parentheses."""
+    for number in range(1, len(code) - 3):
+        if code.word(number) != "match" or not code.is_name(number + 1):
+            continue
+        end = number + 1
+        while (code.is_name(end) and code.word(end) != "against") or code.word(end) in (".", ","):
+            end += 1
+        if code.stands(end, "against", "("):
+            yield code.edit(number, end - 1, f"MATCH ({code.between(number + 1, end)})")
+
+
 def _escapes(code: Code) -> Iterator[Edit]:
     """MySQL, T-SQL: FROM {oj a LEFT JOIN b ON …}, {fn UCASE(a)}, {d '2024-01-01'}: as ODBC writes them."""
     opened: list[str] = []
@@ -333,8 +357,8 @@ def _escapes(code: Code) -> Iterator[Edit]:
         word = code.word(number)
         if word == "{":
             escape = code.word(number + 1)
-            known = code.is_name(number + 2) if escape in ("fn", "oj") else code.is_string(number + 2)
-            known = known and escape in _ESCAPES
+            follows = code.is_name(number + 2) if escape == "fn" else code.is_string(number + 2)
+            known = escape in _ESCAPES and (follows or (escape == "oj" and code.word(number + 2) != "}"))
             opened.append(escape if known else "")
             if known:
                 yield code.edit(number, number + 1, f"{_ESCAPES[escape]} ")
@@ -1054,7 +1078,7 @@ def recursion_clauses(code: Code) -> Iterator[Edit]:
         yield code.edit(number, last)
 
 
-_MYSQL = (_column_events, _defaults, _ways_to_select, _signed_integers, _escapes)
+_MYSQL = (_column_events, _defaults, _ways_to_select, _signed_integers, _ordered_groups, _matched_columns, _escapes)
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),

@@ -1017,7 +1017,9 @@ def with_output(statement: RelationalStatement, into: RelationalStatement) -> Re
 
 def _chosen_rows(query: Query | None) -> tuple[Clause, ...]:
     """That a statement's conditions decide which rows it changes, and so which of them OUTPUT gives."""
-    if not isinstance(query, Select) or not (query.clauses or any(one.on or one.using for one in query.relations)):
+    if not isinstance(query, Select):
+        return ()
+    if not (query.clauses or any(one.on or one.using or one.outer for one in query.relations)):
         return ()
     relations = tuple(replace(one, written=False) for one in query.relations)
     rows = replace(query, relations=relations, common_tables=())

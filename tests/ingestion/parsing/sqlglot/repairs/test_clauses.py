@@ -122,6 +122,17 @@ def test_what_odbc_writes_in_braces_is_read(dialect: str) -> None:
     assert column_lines(text, dialect) == column_lines(plain, dialect)
 
 
+def test_the_columns_that_mysql_matches_need_no_parentheses() -> None:
+    text = "insert into t (a) select x from s where match {} against ('w' in boolean mode)"
+    assert column_lines(text.format("s.y, z"), "mysql") == column_lines(text.format("(s.y, z)"), "mysql")
+
+
+@pytest.mark.parametrize("behind", ["", " with rollup", " having max(z) > 1 order by x desc limit 3"])
+def test_groups_of_mysql_have_an_order(behind: str) -> None:
+    text = "insert into t (a) select x from s group by {}" + behind
+    assert column_lines(text.format("x desc, f(y) asc"), "mysql") == column_lines(text.format("x, f(y)"), "mysql")
+
+
 @pytest.mark.parametrize("value", ["cast(x as signed int)", "cast(x as unsigned integer)", "convert(x, signed int)"])
 def test_mysql_says_integer_behind_its_sign(value: str) -> None:
     assert column_lines(f"insert into t (a) select {value} from s", "mysql") == {"a f s.x"}

@@ -47,6 +47,7 @@ EXAMPLES = {
     "_joined_lines": "CREATE TABLE o AS SELECT no, -\n label FROM s",
     "_locking": "LOCKING ROW FOR ACCESS INSERT INTO a SELECT b FROM c",
     "_log_errors": "INSERT INTO a (x) SELECT b FROM c LOG ERRORS INTO e REJECT LIMIT UNLIMITED",
+    "_matched_columns": "INSERT INTO o (a) SELECT MATCH p, q AGAINST ('x') FROM s",
     "_modelled_rows": "INSERT INTO o (a, b) SELECT y, z FROM s MODEL DIMENSION BY (year AS y) "
     "MEASURES (amt z, net w) RULES (z[ANY] = w[CV()])",
     "_mutation": "ALTER TABLE t UPDATE a = b WHERE c = 1",
@@ -62,6 +63,7 @@ EXAMPLES = {
     "_objects_of_stores": "INSERT INTO t SELECT * FROM (LOCATION = '/s3/b') AS d",
     "_oracle_merge": "MERGE INTO t USING s ON (t.k = s.k) WHEN MATCHED THEN UPDATE SET t.a = s.a DELETE WHERE t.b = 1",
     "_only_rows": "INSERT INTO t (a) SELECT b FROM ONLY (d.s)",
+    "_ordered_groups": "INSERT INTO o (a) SELECT p FROM s GROUP BY p DESC, q WITH ROLLUP",
     "_other_databases": "INSERT INTO d:own.t (a) SELECT b FROM s",
     "_ordered_pivots": "CREATE TABLE t AS FROM (PIVOT s ON q IN ('a') USING SUM(v) GROUP BY k ORDER BY k)",
     "_overriding": "INSERT INTO t (a) OVERRIDING SYSTEM VALUE SELECT b FROM s",
