@@ -386,9 +386,11 @@ class Scope:
             return
         merged, self.merged = self.merged, self.merged_among(first, len(self.relations))
         self._hide(others, hidden=True)
-        yield
-        self._hide(others, hidden=False)
-        self.merged = merged
+        try:
+            yield
+        finally:
+            self._hide(others, hidden=False)
+            self.merged = merged
 
     def merged_among(self, first: int, end: int) -> Mapping[str, ColumnValue]:
         """The columns that joins among the relations from `first` up to `end` made one."""

@@ -327,7 +327,7 @@ class Outcome(_DescribedCode):
     ILL_FORMED = (
         "ill_formed",
         _DEAD,
-        "A quote or a comment in it never ends, or its parentheses do not pair.",
+        "A quote or a comment in it never ends, its parentheses do not pair, or a quote is typographic.",
         _LOG_IT_WHOLE,
     )
     NOT_SQL = (

@@ -75,8 +75,7 @@ def clean(text: str, dialect: Dialect | str) -> str:
 
     `COPY GRANTS` and `COPY TAGS` go, and settings that are the statement's own (`SET STATEMENT … FOR`); escape
     sequences that a log wrote for line ends become line ends, outside strings. A metric view becomes a plain one. The
-    rows behind ClickHouse's `FROM input(…) FORMAT …` go.
-    Nothing else is ever cut.
+    rows behind ClickHouse's `FROM input(…) FORMAT …` go. Nothing else is ever cut.
     """
     cleaned = text.strip(EDGE)
     if "\\" in cleaned:

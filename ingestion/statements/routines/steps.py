@@ -58,7 +58,7 @@ _SQL_STARTS = keywords("select with insert update delete merge create replace co
 class RoutineStep:
     """One thing that a body does: runs a statement (`text`), calls a routine (`calls`), or what `problem` says.
 
-    In `text` the routine's variables are parameters (`:name`), or the query that they were filled from.
+    In `text` the routine's variables are parameters (`:name`), or items of WITH that have the queries that filled them.
     """
 
     text: str = ""

@@ -36,9 +36,9 @@ _SPELLED_OUT = {"OPEN_J_S_O_N": "OPENJSON", "J_S_O_N_TABLE": "JSON_TABLE", "X_M_
 _OPTIONS = frozenset({"path", "uri", "url", "file_path", "location"})
 _TEXTS = (exp.Concat, exp.DPipe, exp.Add, exp.Array, exp.Tuple, exp.Paren)
 _PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
+_JOINED = ("joins", "laterals")
 _TAKING_NAMES = (exp.Cast, exp.Window, exp.WithinGroup, exp.Filter, exp.Paren, exp.Bracket, exp.Collate)
 """Forms around a value whose output has the value's own name."""
-
 
 WRITTEN_NAME = "written name"
 """Under what a call keeps the name of its function as written: sqlglot has one node for var_samp(…) and variance(…)."""
@@ -55,6 +55,7 @@ _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
     exp.Interval: "interval",
     exp.JSONArrayAgg: "json_agg",
     exp.JSONObjectAgg: "json_object_agg",
+    exp.JSONValue: "json_value",
     exp.StrPosition: "position",
     exp.Substring: "substring",
 }
@@ -62,8 +63,6 @@ _POSTGRES_NAMES: dict[type[exp.Expr], str] = {
 
 _CAST_CALLS = frozenset({"BIGINT", "BINARY", "DECIMAL", "SMALLINT", "TINYINT"})
 """Spark's casts written as calls that sqlglot takes for calls: it knows INT(a), DATE(a) and the others for casts."""
-_JOINED = ("joins", "laterals")
-
 _TRIMMED = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 _POSTGRES_TYPES = {
     "smallint": "int2",
@@ -611,7 +610,7 @@ def _weak_name(names: Names, node: exp.Expr) -> str:
         node = node.this
     if isinstance(node, exp.Cast):
         written = str(node.args["to"].sql(POSTGRES.sqlglot)).lower().partition("(")[0].removesuffix("[]")
-        return _POSTGRES_TYPES.get(written, written)
+        return _POSTGRES_TYPES.get(written, written.rpartition(".")[2])
     return "case" if type(node) is exp.Case else ""
 
 

@@ -83,6 +83,7 @@ _BEFORE_TEXT = keywords(
     "date time timestamp timestamptz timetz interval b e n u x escape collate uescape zone to for similar null true"
     " false"
 )
+_RECURSION_ENDS = QUERY_STARTS | {"set", "restrict"}
 _VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
 
 
@@ -366,16 +367,6 @@ def _escapes(code: Code) -> Iterator[Edit]:
             escape = opened.pop()
             if escape:
                 yield code.edit(number, number, ")" if escape == "oj" else " ")
-
-
-def _cycles(code: Code) -> Iterator[Edit]:
-    """MariaDB: WITH RECURSIVE c AS (…) CYCLE a, b RESTRICT: where the recursion ends, which gives no column."""
-    for number in range(1, len(code) - 2):
-        if code.word(number) == "cycle" and code.word(number - 1) == ")":
-            end = next((n for n in code.outside(number) if not (code.is_name(n) or code.word(n) == ",")), len(code)) - 1
-            last = next((n for n in range(number + 2, end + 1) if code.word(n) == "restrict"), 0)
-            if last:
-                yield code.edit(number, last)
 
 
 def _rows_as_queries(code: Code) -> Iterator[Edit]:
@@ -1058,19 +1049,17 @@ def _typed_texts(code: Code) -> Iterator[Edit]:
 def recursion_clauses(code: Code) -> Iterator[Edit]:
     """SEARCH DEPTH FIRST BY a SET n, CYCLE a SET c USING p behind a recursive item: in which order, and where it ends.
 
-    What n, c and p are made of is not told: they are columns that nobody knows.
+    What n, c and p are made of is not told: they are columns that nobody knows. MariaDB's CYCLE a RESTRICT has none.
     """
     last = 0
-    for number in range(2, len(code) - 3):
+    for number in range(2, len(code) - 2):
         behind = code.word(number - 1) == ")" or number == last + 1
         if not behind or code.word(number) not in ("search", "cycle"):
             continue
-        set_ = next(
-            (n for n in code.outside(number + 1) if code.word(n) == "set" or code.word(n) in QUERY_STARTS), None
-        )
-        if set_ is None or code.word(set_) != "set":
+        end = next((n for n in code.outside(number + 1) if code.word(n) in _RECURSION_ENDS), None)
+        if end is None or code.word(end) in QUERY_STARTS:
             continue
-        last = set_ + 1
+        last = end + (code.word(end) == "set")
         if code.stands(last + 1, "to") and code.word(last + 3) == "default":
             last += 4
         if code.word(last + 1) == "using":
@@ -1087,7 +1076,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
     "hive": (_scripted_rows,),
-    "mariadb": (*_MYSQL, _cycles, _rows_as_queries),
+    "mariadb": (*_MYSQL, _rows_as_queries),
     "mysql": _MYSQL,
     "oracle": (
         _query_routines,

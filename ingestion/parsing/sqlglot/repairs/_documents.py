@@ -21,6 +21,7 @@ _ON_EVENT = keywords("absent array empty error false null object true unknown")
 _BEHIND_WITH = keywords("array conditional unconditional unique wrapper")
 _WHITE_SPACE = keywords("preserve strip wellformed")
 _PARTS = keywords("content document")
+_BEFORE_VALUE = keywords("( , . : + - * / | = < > value key passing by as select")
 
 # JSON_OBJECT('k' VALUE a RETURNING CLOB): CLOB would be a column.
 RETURNED_DOCUMENT = re.compile(r"\bjson_(?:array|object)(?:agg)?\s*+\(", re.IGNORECASE)
@@ -42,10 +43,11 @@ def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
     if word == "json_value":
         if passing is None:  # the rest of it sqlglot knows
             return
-        yield code.edit(number, number, "JSON_QUERY")
+        yield code.edit(number, number, f"pg_catalog.{word}" if code.dialect.named_by_function else "JSON_QUERY")
     end = next((n for n in code.outside(first, closing) if _tells_of_document(code, n, word, first)), closing)
     if end < closing:
         yield code.edit(end, closing - 1)
+    yield from _without_formats(code, first, end)
     if word == "json_array" and code.word(first) in QUERIES:
         yield code.start_of(first), code.start_of(first), "("
         yield code.end_of(end - 1), code.end_of(end - 1), ")"
@@ -54,15 +56,13 @@ def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
     elif word == "xmlpi" and code.word(first) == "name":
         yield code.edit(first, min(first + 2, closing - 1))
     elif word == "json_object" and code.dialect.named_by_function and not _has_pairs(code, first, end):
-        yield code.edit(
-            number, number, "pg_catalog.json_object"
-        )  # a function of arrays or texts, where sqlglot wants pairs
+        yield code.edit(number, number, f"pg_catalog.{word}")  # of arrays or texts, where sqlglot wants pairs
     if passing is not None and passing < end:
         yield from _passed_values(code, passing, end)
 
 
 def _tells_of_document(code: Code, number: int, function: str, first: int) -> bool:
-    """Whether what is told of the document begins here: RETURNING t, NULL ON NULL, WITH UNIQUE KEYS, FORMAT JSON."""
+    """Whether what is told of the document begins here: RETURNING t, NULL ON NULL, WITH UNIQUE KEYS."""
     word, following = code.words(number, 2)
     if function == "xmlserialize":
         return word == "as"
@@ -70,14 +70,22 @@ def _tells_of_document(code: Code, number: int, function: str, first: int) -> bo
         return word == "," and following in ("version", "standalone")
     if function == "xmlparse":
         return word in _WHITE_SPACE and number > first + 1
+    if code.word(number - 1) in _BEFORE_VALUE:  # a column of that name
+        return False
     return (
-        word == "returning"
+        (word == "returning" and code.is_name(number + 1))
         or (word in _ON_EVENT and following == "on")
         or (word == "default" and function == "json_value")
-        or (word == "format" and following == "json")
         or (word in ("with", "without") and following in _BEHIND_WITH)
         or (word in ("keep", "omit") and following == "quotes")
     )
+
+
+def _without_formats(code: Code, first: int, end: int) -> Iterator[Edit]:
+    """FORMAT JSON ENCODING UTF8 behind any of the values: how it is to be read."""
+    for number in code.outside(first, end):
+        if code.stands(number, "format", "json") and code.word(number - 1) not in _BEFORE_VALUE:
+            yield code.edit(number, number + (3 if code.word(number + 2) == "encoding" else 1))
 
 
 def _has_pairs(code: Code, first: int, end: int) -> bool:

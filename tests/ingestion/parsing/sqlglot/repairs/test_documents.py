@@ -14,7 +14,10 @@ from tests.support.lineage_lines import column_lines
         ("JSON_OBJECT('k' VALUE a RETURNING CLOB)", "a"),
         ("JSON_OBJECT('k' VALUE a, 'l' VALUE b NULL ON NULL WITH UNIQUE KEYS)", "ab"),
         ("JSON_OBJECTAGG(a VALUE b RETURNING VARCHAR(100))", "ab"),
+        ("JSON_OBJECT('k' VALUE a FORMAT JSON, 'l' VALUE b RETURNING CLOB)", "ab"),
         ("JSON_ARRAY(a, b RETURNING CLOB)", "ab"),
+        ("JSON_ARRAY(a FORMAT JSON ENCODING UTF8, b)", "ab"),
+        ("JSON_ARRAY(s.returning)", "returning"),
         ("JSON_ARRAY(a, JSON_OBJECT('k' VALUE b RETURNING CLOB) ABSENT ON NULL RETURNING CLOB)", "ab"),
         ("JSON_ARRAY(SELECT a FROM s RETURNING CLOB)", "a"),
         ("JSON_QUERY(a, '$.x' RETURNING VARCHAR(100) WITH CONDITIONAL WRAPPER NULL ON EMPTY)", "a"),
@@ -40,6 +43,23 @@ def test_postgres_makes_an_object_of_arrays_too(text: str, names: list[str]) -> 
     found = column_lines(f"CREATE VIEW v AS SELECT json_object({text}) FROM s")
     assert {line.split(" ")[0] for line in found} == {"json_object"}
     assert {line.rpartition(" ")[2] for line in found} - {"constant"} == {f"s.{name}" for name in names}
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "mysql", "snowflake", "spark"])
+@pytest.mark.parametrize("text", ["s.returning, s.b", "error, s.returning, b"])
+def test_a_column_is_called_like_a_clause(dialect: str, text: str) -> None:
+    found = column_lines(f"INSERT INTO t (v) SELECT JSON_ARRAY({text}) FROM s", dialect)
+    assert {line.lower().rpartition(" ")[2] for line in found} >= {"s.returning", "s.b"}
+
+
+def test_the_order_of_an_array_is_read() -> None:
+    text = "INSERT INTO t (v) SELECT JSON_ARRAYAGG(a FORMAT JSON ORDER BY b RETURNING CLOB) FROM s"
+    assert {line.rpartition(" ")[2] for line in column_lines(text, "oracle")} == {"S.A", "S.B"}
+
+
+@pytest.mark.parametrize("call", ["json_value(a, '$.x')", "json_value(a, '$.x' PASSING b AS x)"])
+def test_postgres_names_an_output_by_the_function(call: str) -> None:
+    assert {line.split(" ")[0] for line in column_lines(f"CREATE VIEW v AS SELECT {call} FROM s")} == {"json_value"}
 
 
 def test_a_condition_is_read_of_a_document() -> None:

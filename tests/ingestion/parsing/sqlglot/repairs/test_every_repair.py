@@ -24,8 +24,6 @@ EXAMPLES = {
     "_compound_assignments": "UPDATE t SET a += b WHERE c = 1",
     "_conditions_first": "INSERT INTO o (a) SELECT no WHERE no > 1 GROUP BY no FROM s",
     "_connection": "INSERT INTO o (a) SELECT x.a FROM OPENROWSET('p', 'h'; 'u'; 'w', 'SELECT a FROM r') AS x",
-    "_cycles": "INSERT INTO o (a) WITH RECURSIVE c AS (SELECT p, q FROM s UNION SELECT s.p, c.q FROM s, c) "
-    "CYCLE p, q RESTRICT SELECT p FROM c",
     "_document_rows": "INSERT INTO t (a) SELECT x.a FROM OPENXML(@d, '/r', 2) WITH (a INT '@a') x",
     "_db2": "INSERT INTO o (a) SELECT x CONCAT y FROM s",
     "_declared_table": "DECLARE GLOBAL TEMPORARY TABLE t AS (SELECT a FROM s) ON COMMIT PRESERVE ROWS",
