@@ -441,6 +441,8 @@ class _SqlfluffQueries:
                 relations.extend(self._joined_relations(child))
         if not relations or {"apply", "lateral"} & set(words):
             raise NotFollowed("join")
+        if len(relations) > 1 and (using or natural or any(one.using or one.natural for one in relations)):
+            raise NotFollowed("sides of a join")  # which of its relations have the columns that become one
         relations[0] = replace(relations[0], join=" ".join(words).upper(), natural=natural)
         relations[-1] = replace(relations[-1], on=(*relations[-1].on, *on), using=using)
         yield from relations
