@@ -274,6 +274,8 @@ def _may_start(code: Code, index: int, verb: str) -> bool:
         return False
     if verb == before == "bulk" and word == "insert":
         return False
+    if word == "update" and code.word(index + 1) == "(":  # IF UPDATE(a): whether the trigger's statement sets a
+        return False
     if (word == "if" and _asks_for_a_name(code, index)) or (verb == "alter" and code.word(index + 1) in _ALTERED_PARTS):
         return False
     return word not in _FLOWS or before not in _NO_FLOW_AFTER

@@ -473,3 +473,14 @@ def test_what_reads_the_rows_of_another_table_s_trigger_does_not_run_for_these()
     found = [text for _owner, text, _problem in known(*texts)]
     assert len(found) == 3
     assert all(("'D'" in text) == ("shop.fired" in text) for text in found)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["IF UPDATE(a)", "IF (UPDATE(a) OR UPDATE(b))", "IF UPDATE(a) AND NOT UPDATE(b)", "IF @n > 0 AND UPDATE (a)"],
+)
+def test_whether_a_column_is_set_is_no_change_of_a_table(asked: str) -> None:
+    text = f"CREATE TRIGGER g ON w AFTER UPDATE AS {asked} INSERT INTO t (a) SELECT a FROM inserted"
+    parser = LineageParser(text, "tsql")
+    assert ([str(table) for table in parser.target_tables], parser.failures) == (["t"], ())
+    assert columns(text, "tsql") == {("w.a", "t.a")}
