@@ -777,13 +777,25 @@ def _named_behind(code: Code, pipe: int) -> Iterator[int]:
     while names and following < end and code.stands(following, "|", ">"):
         verb, until = code.word(following + 2), _end_of_pipe(code, following)
         if verb != "as":
+            own = _names_of_inner_queries(code, following + 3, until)
             for number in range(following + 3, until - 2):
                 qualified = code.word(number + 1) == "." and code.word(number - 1) != "."
-                if qualified and code.name(number) in names:
+                if qualified and code.name(number) in names and (number, code.name(number)) not in own:
                     yield number
         if verb in _PIPE_FORGETS:
             return
         following = until
+
+
+def _names_of_inner_queries(code: Code, first: int, until: int) -> set[tuple[int, str]]:
+    """Where a name is that of an inner query's own relation: x in `EXTEND (SELECT MAX(x.a) FROM u AS x) AS m`."""
+    found: set[tuple[int, str]] = set()
+    for opening in range(first, until - 1):
+        if code.word(opening) == "(" and code.word(opening + 1) in QUERY_STARTS:
+            inside = range(opening + 1, code.closing(opening))
+            names = {_name_of_rows(code, n + 1) for n in inside if code.word(n) in ("from", "join", ",")}
+            found.update((number, code.name(number)) for number in inside if code.name(number) in names)
+    return found
 
 
 def _names_behind_changes(code: Code) -> dict[int, str]:
@@ -803,7 +815,14 @@ def _names_behind_changes(code: Code) -> dict[int, str]:
             if code.is_name(at + 2):  # not t.*
                 name = moved.get(at, code.between(at + 2, at + 3))
                 moved[at] = changed.get(Code.of(name, code.dialect, 1).column(0), name)
-    return moved
+    # Without its relation the name would be that of a column that the inner query reads.
+    return {at: _UNKNOWN_COLUMN if _is_in_query(code, at) else name for at, name in moved.items()}
+
+
+def _is_in_query(code: Code, number: int) -> bool:
+    """Whether an index is one of a query in parentheses."""
+    queries = (n for n in range(number) if code.word(n) == "(" and code.word(n + 1) in QUERY_STARTS)
+    return any(code.closing(opening) > number for opening in queries)
 
 
 def _piped_query(code: Code) -> Iterator[Edit]:

@@ -443,3 +443,22 @@ def test_a_text_of_any_type_is_constant(dialect: str) -> None:
     chosen = "b && geometry 'POINT(1 2)' and c like 'x' and d between pg_lsn '0' and pg_lsn '1' and e > date '2020-1-1'"
     text = f"select a, box '(0,0)' as x from s where {chosen}"
     assert column_lines(text, dialect) == {"a = s.a", "x is constant", *(f"* filter s.{name}" for name in "bcde")}
+
+
+@pytest.mark.parametrize(
+    ("pipes", "expected"),
+    [
+        ("rename a as z |> select b, (select max(x.a) from u as x) as m", {"b = s.b", "m agg u.a"}),
+        ("set a = 1 |> extend (select max(x.a) from u as x) as m |> select b, m", {"b = s.b", "m agg u.a"}),
+        ("drop a |> join (select x.a from u as x) as q on true |> select q.a", {"a = u.a"}),
+        ("rename a as z |> select x.b, x.a as y", {"b = s.b", "y = s.a"}),
+    ],
+)
+def test_an_inner_query_has_its_own_names_behind_pipes(pipes: str, expected: set[str]) -> None:
+    assert _own_lines(f"from s as x |> {pipes}", "bigquery") == expected
+
+
+def test_what_an_inner_query_reads_of_renamed_rows_is_not_known() -> None:
+    text = "from s as x |> rename a as z |> select b, (select max(x.a) from u) as m"
+    assert _own_lines(text, "bigquery") == {"b = s.b", "m is constant"}
+    assert problems(text, "bigquery") != []
