@@ -561,3 +561,18 @@ def test_a_verb_of_t_sql_begins_a_statement_where_the_one_before_can_end(script:
 )
 def test_what_goes_on_with_a_statement_of_t_sql_begins_none(statement: str) -> None:
     assert len(texts(statement, "tsql")) == 1
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["SELECT (1)", "SELECT a FROM [r]", 'SELECT a FROM "r"', "SELECT 'é'", "SELECT a FROM é\u00a0", "/**/SELECT 1"],
+)
+@pytest.mark.parametrize("second", ["INSERT t(a)SELECT 1", "update t set a=1", "EXEC(@s)", "\tDelete\tt"])
+def test_a_verb_of_t_sql_is_seen_whatever_stands_beside_it(first: str, second: str) -> None:
+    assert texts(f"\n{first} {second}", "tsql") == [first.strip("\u00a0/*"), second.strip()]
+
+
+@pytest.mark.parametrize("unit", ["\n", " ", "\n ", " a\n", "if", "(select ", "a=set\n"])
+def test_a_megabyte_of_what_may_stand_before_a_verb_of_t_sql_is_cheap(unit: str) -> None:
+    filled = unit * (1_000_000 // len(unit))
+    assert texts(f"SELECT a FROM r WHERE {filled}", "tsql")[0].startswith("SELECT a FROM r WHERE")
