@@ -230,6 +230,7 @@ SPARK_FAMILY = (
         sqlfluff="databricks",
         dollar_quotes=DollarQuotes.PLAIN,
         copy_by_name=True,
+        metric_views=True,
     ),
     _FLINK,
     _HIVE,

@@ -20,6 +20,11 @@ Edit: TypeAlias = tuple[int, int, str]
 """What a stretch of the text, from its start to before its end, is replaced by."""
 
 
+DEEPEST_DEFINITION = 12
+"""Columns that are made of columns, where a view's definition names them: of one made of itself there is no end."""
+LONGEST_EXPANSION = 200_000
+"""Characters that are written where names stand for what they are defined as: of ten that name each other, billions."""
+
 _STAGE = "@"
 """Begins the name of a stage, which is one token without quotes: @stage/path."""
 
@@ -208,9 +213,12 @@ class Code:
 
 def with_edits(text: str, edits: Sequence[Edit]) -> str:
     """A text with edits made, which stand in order and apart from each other."""
-    for start, end, replacement in reversed(edits):
-        text = text[:start] + replacement + text[end:]
-    return text
+    parts: list[str] = []
+    done = 0
+    for start, end, replacement in edits:
+        parts += text[done:start], replacement
+        done = end
+    return "".join(parts) + text[done:]
 
 
 def string_content(text: str, dialect: Dialect) -> str:

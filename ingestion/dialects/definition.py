@@ -174,6 +174,7 @@ class Dialect:
     alter_moves_partitions: bool = False  # ALTER TABLE t REPLACE PARTITION p FROM s
     exchange_swaps: bool = False  # EXCHANGE PARTITION p WITH TABLE s: the rows of s come, those of p go
     fewer_values: bool = False  # INSERT INTO t SELECT a: the columns behind the first have their defaults
+    metric_views: bool = False  # CREATE VIEW v WITH METRICS LANGUAGE YAML AS $$…$$
     views_follow_names: bool = False  # a view goes on reading what was renamed under it
     named_partitions: bool = False  # INSERT INTO t PARTITION (p, q) names parts of t, and no columns
 

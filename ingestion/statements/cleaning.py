@@ -55,6 +55,8 @@ EDGE = "".join(filter(str.isspace, map(chr, range(0x3001)))) + ";\ufeff\u200b\x0
 
 _REDEFINES = re.compile(r"\s*+alter\b", re.IGNORECASE)
 _AS_QUERY = re.compile(r"\bas\b[\s(]*+(?:select|with|sel|values|table|from)\b", re.IGNORECASE)
+_AS_STRING = re.compile(r"\bas(?:\s++|\s*+\?)\Z", re.IGNORECASE)
+"""How the redefinition of a metric view ends whose YAML was not read, and is blanked or masked."""
 _ALTER_VIEW_HEAD = 16
 """As many tokens may stand before the VIEW of ALTER ALGORITHM = … DEFINER = … SQL SECURITY … VIEW."""
 
@@ -92,8 +94,8 @@ def clean(text: str, dialect: Dialect | str) -> str:
         cleaned = _outside_quotes(_COPIED_RIGHTS.pattern, cleaned, lexicon_of(dialect))
     if "format" in lowered and "input" in lowered:
         cleaned = _without_inline_rows(cleaned, dialect)
-    if "$$" in cleaned and "source" in lowered and "view" in lowered:
-        cleaned = as_plain_view(cleaned, dialect)
+    if "$$" in cleaned and "source" in lowered and "view" in lowered and lexicon_of(dialect).dialect.metric_views:
+        cleaned = as_plain_view(cleaned, lexicon_of(dialect).dialect)
     return _without_own_settings(cleaned, dialect) if _SET_STATEMENT.match(cleaned) else cleaned
 
 
@@ -272,7 +274,9 @@ def redefined_view(text: str, dialect: Dialect) -> int | None:
                 return None
             end = token.start + len(word)
         elif word == "view":
-            return end if _AS_QUERY.search(lexicon_of(dialect).quoted.sub(" ", text[end:])) else None
+            blanked = lexicon_of(dialect).quoted.sub(" ", text[end:])
+            defined = _AS_QUERY.search(blanked) or (dialect.metric_views and _AS_STRING.search(blanked))
+            return end if defined else None
         elif word in ("table", "as", "("):
             return None
     return None

@@ -70,6 +70,12 @@ _REFRESHED_BY = re.compile(r"refresh\s++using\s*+\(")
 _TWICE = re.compile(r"from\s++from\b")
 _BEFORE_SELF = keywords("into from join update")
 _BEHIND_RELATION = keywords("using on where set when join left right full inner cross group qualify union ) ,") | {""}
+_UNREAD_METRIC_VIEW = (
+    "the YAML of the metric view is not read: it has no source or no columns, aliases, an open quote or parenthesis,"
+    " a join without a name or a measure made of itself, or comes to too long or too deep a text"
+)
+_BODY = frozenset({"as"})
+_VIEW_OR_BODY = _BODY | {"view"}
 _REPAIRED_COMMANDS = frozenset({"alter", "copy", "create", "declare", "drop"})
 
 _STATEMENT_WORDS = keywords(
@@ -145,6 +151,8 @@ def parse(text: str, dialect: str) -> RelationalStatement:
 
 
 def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:
+    if rules.metric_views and _is_metric_view(text, rules):
+        raise FinalRefusal(_UNREAD_METRIC_VIEW)
     if depth < _DYNAMIC_DEPTH and has_rows_beside(text, rules):
         statement = _rows_beside(text, rules, depth)
         if statement is not None:
@@ -263,6 +271,16 @@ def _command(text: str, node: exp.Expr, rules: Dialect, depth: int) -> Relationa
         return RelationalStatement(StatementKind.OTHER, rules.name)
     msg = f"sqlglot takes {str(node.this).upper()} for an opaque command"
     raise Unparsable(msg)
+
+
+def _is_metric_view(text: str, rules: Dialect) -> bool:
+    """CREATE VIEW v … AS $$…$$: had its YAML been read, a query would stand there."""
+    if text[-1:] not in ("$", "?") or text[:6].lower() != "create":
+        return False
+    code = Code.of(text, rules)
+    last = len(code) - 1
+    body = code.is_string(last) or code.word(last) == "?"
+    return body and code.find(1, _VIEW_OR_BODY) < code.find(1, _BODY) == last - 1
 
 
 def _is_misread(node: exp.Expr, text: str, rules: Dialect) -> bool:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ingestion.dialects.cursor import Code, Edit, with_edits
+from ingestion.dialects.cursor import DEEPEST_DEFINITION, LONGEST_EXPANSION, Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
+from ingestion.errors import FinalRefusal
 
 _COLUMN_LISTS = keywords("facts dimensions metrics")
 _SECTIONS = _COLUMN_LISTS | {"tables"}
 _ACCESS = keywords("private public")
 _BEHIND_EXPRESSION = keywords("with comment labels unique")
-_DEEPEST = 6
-"""Columns that are made of columns; of one that is made of itself there would be no end."""
 
 _Name = tuple[str, str]
 """A column by its table, "" where it has none, and its name."""
@@ -29,6 +28,7 @@ class _SemanticView:
     columns: dict[_Name, _Span] = field(default_factory=dict)
     shown: dict[_Name, str] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
+    written: int = 0
 
     def add_table(self, begin: int) -> None:
         """`t`, `a AS t`: the source, and the name that columns have before them."""
@@ -55,7 +55,7 @@ class _SemanticView:
             self.shown[name] = code.between(end - 1, end)
 
     def value_of(self, name: _Name, path: tuple[_Name, ...] = ()) -> str:
-        """The query of a column: its expression over the rows of its table."""
+        """The query of a column: its expression over the rows of its table. Raises FinalRefusal."""
         code, (table, _), path = self.code, name, (*path, name)
         first, last = self.columns[name]
         start = code.start_of(first)
@@ -63,8 +63,14 @@ class _SemanticView:
             (code.start_of(index) - start, code.end_of(end) - start, text)
             for index, end, text in self._references(first, last, path)
         ]
-        expression = with_edits(code.between(first, last), edits)
-        return f"(SELECT {expression}{self._rows(table)})"
+        value = f"(SELECT {with_edits(code.between(first, last), edits)}{self._rows(table)})"
+        self._count(value)
+        return value
+
+    def _count(self, written: str) -> None:
+        self.written += len(written)
+        if self.written > LONGEST_EXPANSION:
+            raise FinalRefusal("the columns of the semantic view come to too long a text")
 
     def _references(self, first: int, last: int, path: tuple[_Name, ...]) -> Iterator[tuple[int, int, str]]:
         """Where an expression names a column that the view defines, or one of another table."""
@@ -75,7 +81,9 @@ class _SemanticView:
             qualified = code.word(index + 1) == "." and index + 2 < last
             table, end = (code.name(index), index + 2) if qualified else (own, index)
             name = (table, code.name(end))
-            if name in self.columns and name not in path and len(path) < _DEEPEST:
+            if name in self.columns and name not in path:
+                if len(path) == DEEPEST_DEFINITION:
+                    raise FinalRefusal("columns of the semantic view are made of too many others")
                 yield index, end, self.value_of(name, path)
             elif qualified and table != own and table in self.sources:
                 yield index, end, f"(SELECT {code.between(index, end + 1)}{self._rows(table)})"
@@ -85,6 +93,7 @@ class _SemanticView:
         if source is None:
             return ""
         self.read.add(table)
+        self._count(source)
         return f' FROM {source} AS "{table}"'
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion import LineageParser
+from ingestion import LineageParser, Unparsable
 from ingestion.model.lineage import LineageType
 
 _TABLES = "tables (o as shop.orders primary key (no), c as shop.buyers primary key (id), shop.days unique (d))"
@@ -50,3 +50,21 @@ def test_what_is_asked_of_a_semantic_view_is_followed_to_it() -> None:
     )
     edges = {(str(edge.source), str(edge.target)) for edge in LineageParser(text, dialect="snowflake").edges}
     assert {("t.Q", "v.N"), ("v.N", "o.N")} <= edges
+
+
+def test_columns_that_are_made_of_others_through_many_are_followed() -> None:
+    chain = ", ".join(f"t.m{number} as t.m{number + 1}" for number in range(9))
+    text = f"create semantic view v tables (t) metrics ({chain})"
+    assert {str(edge.source) for edge in LineageParser(text, dialect="snowflake").edges} == {"t.M9"}
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        ", ".join(f"t.m{one} as {' + '.join(f't.m{other}' for other in range(9))}" for one in range(9)),
+        ", ".join(f"t.m{number} as t.m{number + 1} + t.m{number + 1}" for number in range(40)),
+    ],
+)
+def test_a_semantic_view_whose_columns_grow_without_end_is_refused(metrics: str) -> None:
+    with pytest.raises(Unparsable, match="semantic view"):
+        LineageParser(f"create semantic view v tables (t) metrics ({metrics})", dialect="snowflake")
