@@ -213,7 +213,7 @@ def syntax_tree(text: str, rules: Dialect) -> exp.Expr:
         code = Code.of(text, rules)
         if any(code.stands(number, "from", "from") for number in range(len(code))):
             raise Unparsable("FROM stands twice")  # sqlglot would take the second for a query's, and lose its alias
-    if needs_repair(text, rules.name):
+    if needs_repair(text, rules):
         text = repair_text(text, rules) or text
     try:
         nodes = trees_with_accesses(text, rules)

@@ -18,7 +18,7 @@ _ITEM = "headwater_variable_"
 """How the items are called, as nothing else is."""
 _NAMED = re.compile(rf"\b{_ITEM}([0-9]+)\b")
 _TAKES_WITH = keywords("( del delete ins insert merge sel select table upd update values with")
-_QUERY = keywords("sel select table with")
+_QUERY = keywords("from sel select table with")
 _QUERY_AFTER = keywords("as (")
 _BEFORE_ITEM = keywords("with recursive ,")
 _READING = keywords("as from join using")
@@ -39,6 +39,9 @@ def with_items(code: Code, items: str, last: int = 0) -> str | None:
     if code.word(first) == "with":
         first += 1 + (code.word(first + 1) == "recursive")
         before, after = "", ", "
+        if code.stands(first, "xmlnamespaces", "("):  # T-SQL has them before all items
+            first = code.closing(first + 1) + 1
+            before, after = ", ", " "
     at = code.start_of(first)
     return f"{code.text[:at]}{before}{items}{after}{code.text[at:]}"
 
@@ -47,7 +50,7 @@ def _find_query(code: Code, last: int) -> int:
     """Where a statement takes WITH; behind its end where it does not."""
     first = next((index for index in range(len(code)) if code.word(index) != ";"), len(code))
     if code.word(first) in _TAKES_WITH:
-        return len(code) if code.stands(first, "update", "(") else first  # UPDATE (SELECT …) SET …
+        return first
     outside = frozenset(code.outside(first))
     for index in range(first + 1, len(code)):
         of_whole = index in outside and code.word(index) == "select"  # MySQL's REPLACE INTO t SELECT …
@@ -100,8 +103,7 @@ class VariableItems:
             complete = with_items(code, self._written_items(needed), last)
             if complete is not None:
                 return complete
-            around = Code.of(_VALUES.sub("", text), dialect)
-            if not any(around.word(number) in _READING for number in range(len(around))):
+            if not _reads_relations(Code.of(_VALUES.sub("", text), dialect)):
                 return self._without_items(text)
         return _NAMED.sub(f"({_NOTHING})", text)
 
@@ -141,6 +143,11 @@ class VariableItems:
             return f"({self._without_items(self.queries[int(named[1])])})"
 
         return _NAMED.sub(query_of, _VALUE.sub(query_of, text))
+
+
+def _reads_relations(code: Code) -> bool:
+    made = (code.word(index) in _READING and not code.stands(index, "as", "values") for index in range(len(code)))
+    return any(made)
 
 
 def _numbers(text: str) -> Iterator[int]:

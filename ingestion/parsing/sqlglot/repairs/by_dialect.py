@@ -107,6 +107,8 @@ _DURATIONS = keywords("year years month months day days hour hours minute minute
 _NO_CALLS = keywords("cast in as from join with exists values insert into table view using on and or not over")
 _DEFINERS = keywords("algorithm definer sql")
 _HEAD = 20
+_CHANGING = keywords("insert ins update upd delete del merge replace")
+_VERBS = _CHANGING | keywords("select sel from values table")
 _MOST_PASSES = 4
 """Of edits within what another edit moves, as those of a query in a query are."""
 # UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
@@ -697,6 +699,32 @@ def repairs_of(dialect: str) -> tuple[Repair, ...]:
 
 def repair_text(text: str, dialect: Dialect) -> str | None:
     """The text without what sqlglot does not know of the dialect; None where there is nothing to mend."""
+    changing = _changing(text, dialect)
+    mended = _repair_whole(changing, dialect) if changing else None
+    if mended is None:
+        return _repair_whole(text, dialect)
+    items, code = text[: -len(changing)], Code.of(mended, dialect)
+    whole = f"{items}, {mended[code.end_of(0) :]}" if code.word(0) == "with" else f"{items}{mended}"
+    return _repair_whole(whole, dialect) or whole
+
+
+def _changing(text: str, dialect: Dialect) -> str:
+    """What stands behind a WITH and changes rows; "" where nothing does.
+
+    Most of what is mended of such a statement is looked for at its start; what a block's variables were filled from
+    stands in items before it, too.
+    """
+    if Code.of(text, dialect, 1).word(0) != "with":
+        return ""
+    code = Code.of(text, dialect)
+    verbs = (
+        n for n in code.outside(1) if code.word(n) in _VERBS and code.word(n - 1) not in ("with", "recursive", ",")
+    )
+    verb = next(verbs, len(code))
+    return text[code.start_of(verb) :] if code.word(verb) in _CHANGING else ""
+
+
+def _repair_whole(text: str, dialect: Dialect) -> str | None:
     repairs = repairs_of(dialect.name)
     code = Code.of(text, dialect)
     mended = _without_create_options(code)
@@ -711,8 +739,13 @@ def repair_text(text: str, dialect: Dialect) -> str | None:
     return mended
 
 
-def needs_repair(text: str, dialect: str) -> bool:
+def needs_repair(text: str, dialect: Dialect) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
+    changing = _changing(text, dialect)
+    return _is_misread(text, dialect.name) or (bool(changing) and _is_misread(changing, dialect.name))
+
+
+def _is_misread(text: str, dialect: str) -> bool:
     lowered = text.lower()
     if "returning" in lowered and RETURNED_DOCUMENT.search(text) is not None:
         return True
@@ -736,7 +769,7 @@ def needs_repair(text: str, dialect: str) -> bool:
 
 def as_understood(text: str, dialect: Dialect) -> str:
     """The text as the tiers behind sqlglot's may read it, which would take it as wrong as sqlglot does."""
-    return repair_text(text, dialect) or text if needs_repair(text, dialect.name) else text
+    return repair_text(text, dialect) or text if needs_repair(text, dialect) else text
 
 
 def _without_create_options(code: Code) -> str | None:

@@ -15,6 +15,12 @@ def _edges(text: str, dialect: str) -> set[str]:
     return {f"{edge.source} > {edge.target}".lower() for edge in edges if edge.type is LineageType.DIRECT}
 
 
+def _all_edges(text: str, dialect: str) -> set[str]:
+    edges = LineageParser(text, dialect).edges
+    marks = (">" if edge.type is LineageType.DIRECT else "?" for edge in edges)
+    return {f"{edge.source} {mark} {edge.target}".lower() for edge, mark in zip(edges, marks, strict=True)}
+
+
 def _plpgsql(body: str) -> str:
     return f"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ DECLARE v int; w int; BEGIN {body}; END $$"
 
@@ -103,3 +109,64 @@ def test_columns_that_are_variables_have_their_names() -> None:
 def test_what_a_procedure_is_given_is_no_column_of_the_rows_that_it_gives() -> None:
     text = "CREATE PROCEDURE p AS BEGIN DECLARE @v int; SELECT @v = MAX(id) FROM r; INSERT t (x) EXEC other @v; END"
     assert _edges(text, "tsql") == set()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement", "read", "edges"),
+    [
+        ("oracle", "INSERT INTO (SELECT x FROM t) VALUES (m)", "M", {"r.id > t.x"}),
+        ("oracle", "INSERT INTO (SELECT x FROM t) SELECT m FROM s", "M", {"r.id > t.x"}),
+        ("oracle", "INSERT INTO t v (v.x) VALUES (m)", "M", {"r.id > t.x"}),
+        ("oracle", "UPDATE (SELECT x FROM t WHERE z = m) SET x = m", "M", {"r.id > t.x", "r.id ? t.x", "t.z ? t.x"}),
+        ("db2", "INSERT INTO (SELECT x FROM t) VALUES (m)", "M", {"r.id > t.x"}),
+        ("db2", "DELETE FROM t FOR PORTION OF d FROM 1 TO 2 WHERE x = m", "M", {"r.id ? t.*", "t.x ? t.*"}),
+        ("mysql", "UPDATE LOW_PRIORITY t SET x = m", "m", {"r.id > t.x"}),
+        ("mysql", "INSERT LOW_PRIORITY INTO t (x) VALUES (m)", "m", {"r.id > t.x"}),
+        ("postgres", "CREATE TABLE t AS VALUES (m)", "m", {"r.id > t.column1"}),
+    ],
+)
+def test_a_statement_of_any_form_reads_a_variable(dialect: str, statement: str, read: str, edges: set[str]) -> None:
+    body = f"DECLARE {read} INT; BEGIN SELECT MAX(id) INTO {read} FROM r; {statement}; END"
+    texts = {
+        "oracle": f"{body};",
+        "db2": f"CREATE PROCEDURE p() LANGUAGE SQL BEGIN {body.replace('BEGIN', '')}",
+        "mysql": f"CREATE PROCEDURE p() BEGIN {body.replace('BEGIN', '')}",
+        "postgres": f"CREATE PROCEDURE p() LANGUAGE plpgsql AS $$ {body} $$",
+    }
+    assert _all_edges(texts[dialect], dialect) == edges
+
+
+@pytest.mark.parametrize(
+    ("statement", "edges"),
+    [
+        ("FROM w |> WHERE z = m |> SELECT z, m AS x", {"w.z > t.z", "r.id > t.x", *(f"w.z ? t.{c}" for c in "zx")}),
+        ("FROM w |> EXTEND m AS x |> SELECT w.z, x", {"w.z > t.z", "r.id > t.x"}),
+        ("(FROM w |> WHERE z = m |> SELECT z)", {"w.z > t.z", "w.z ? t.z"}),
+        ("FROM w |> AGGREGATE SUM(z) AS q |> WHERE q > m", {"w.z > t.q", "w.z ? t.q"}),
+    ],
+)
+def test_a_query_that_begins_with_from_reads_a_variable(statement: str, edges: set[str]) -> None:
+    text = f"DECLARE m INT64; SET m = (SELECT MAX(id) FROM r); CREATE TABLE t AS {statement}"
+    filtered = {f"r.id ? {edge.split()[2]}" for edge in edges if "?" in edge}
+    assert _all_edges(text, "bigquery") == edges | filtered
+
+
+def test_rows_of_a_loop_change_a_join_in_parentheses() -> None:
+    body = "UPDATE (SELECT t.x, w.y FROM t JOIN w ON t.i = w.i) SET x = r.id"
+    text = f"BEGIN FOR r IN (SELECT id FROM q) LOOP {body}; END LOOP; END;"
+    assert _edges(text, "oracle") == {"q.id > t.x"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE TOP (@m) FROM t", "DELETE TOP (@m) t", "WITH c AS (SELECT x FROM t) DELETE TOP (@m) FROM c"],
+)
+def test_a_variable_that_says_how_many_rows_go_decides_which(statement: str) -> None:
+    text = f"DECLARE @m INT; SELECT @m = MAX(id) FROM r; {statement}"
+    assert _all_edges(text, "tsql") == {"r.id ? t.*"}
+
+
+def test_what_xml_is_called_stands_before_the_items() -> None:
+    statement = "WITH XMLNAMESPACES ('u' AS n), c AS (SELECT a FROM s) INSERT INTO t (x, y) SELECT a, @m FROM c"
+    text = f"DECLARE @m INT; SELECT @m = MAX(id) FROM r; {statement}"
+    assert _edges(text, "tsql") == {"s.a > t.x", "r.id > t.y"}

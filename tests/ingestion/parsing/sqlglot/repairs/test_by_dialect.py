@@ -267,3 +267,25 @@ def test_what_a_pipeline_reads_of_a_column_called_live_is_a_field(value: str) ->
     query = f"create or refresh streaming table n as select a, {value} as x from s"
     lines = column_lines(query, "databricks", {"s": "a live"})
     assert any(line.startswith("x ") and line.endswith(" s.live") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        (
+            "mysql",
+            "with c as (select a from s) update low_priority n set x = (select max(a) from c)",
+            {"x agg s.a"},
+        ),
+        ("tsql", "with c as (select a from s) update top (5) n set x = c.a from c", {"x = s.a"}),
+        (
+            "databricks",
+            "with c as (select a, k from s) merge with schema evolution into n using c on true"
+            " when matched then update set x = c.a",
+            {"x = s.a"},
+        ),
+    ],
+)
+def test_what_changes_rows_behind_a_with_is_read_as_it_is_without(dialect: str, text: str, expected: set[str]) -> None:
+    assert column_lines(text, dialect) >= expected
+    assert lines_of_flows(text, dialect)[0] >= {"into n", "from s"}
