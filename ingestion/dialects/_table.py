@@ -46,6 +46,7 @@ _POSTGRES = Dialect(
     named_by_function=True,
     values_column="column{}",
     arrow=Arrow.ACCESS,
+    joins_before_commas=True,
 )
 
 POSTGRES_FAMILY = (
@@ -119,6 +120,7 @@ POSTGRES_FAMILY = (
         described_relations=True,
         columns_function=True,
         structs_unnested=True,
+        joins_before_commas=False,
         lateral_unsaid=True,
         untyped_parameters=True,
         parameter_mark="$",
@@ -395,6 +397,7 @@ _TRINO = Dialect(
     numbered_output="_col{}",
     values_column="_col{}",
     values_column_first=0,
+    joins_before_commas=True,
 )
 
 _TRINO_FAMILY = (
@@ -431,6 +434,7 @@ _MYSQL = Dialect(
     struct_access=False,
     arrow=Arrow.ACCESS,
     one_row_tables=(("dual", ""),),
+    joins_before_commas=True,
 )
 
 _MYSQL_FAMILY = (
@@ -501,6 +505,7 @@ _TSQL = Dialect(
     text_addition=True,
     bare_date_parts=True,
     unpivot_value_first=True,
+    joins_before_commas=True,
 )
 
 _TSQL_FAMILY = (
@@ -536,6 +541,7 @@ _ORACLE = Dialect(
     sequence_values=True,
     collection_column="COLUMN_VALUE",
     one_row_tables=DUAL,
+    joins_before_commas=True,
 )
 
 _ORACLE_FAMILY = (

@@ -193,6 +193,7 @@ class Dialect:
     lateral_aliases: bool = False  # SELECT a AS b, b + 1
     whole_rows: bool = False  # SELECT t FROM t
     versions_in_names: bool = False  # FROM t@v5, FROM t@20240101000000000
+    joins_before_commas: bool = False  # FROM a, b JOIN c USING (k): k is one of b and c alone
     lateral_unsaid: bool = False  # FROM t, (SELECT t.a + 1 AS b): a query sees what stands before it
     arrays_in_from: bool = False  # FROM t, t.xs AS x: a row for each element of the array t.xs
     struct_access: bool = True  # a.b is the field b of a column a where no relation is a

@@ -323,3 +323,21 @@ def test_the_condition_of_a_join_that_is_joined_sees_its_own_sides_alone(text: s
     query = f"select a from t join {text.format('b = e')}"
     assert column_lines(query, schemas=schemas) == {"a = t.a", "* join u.b", "* join w.e", "* join t.a", "* join w.d"}
     assert problems(query, schemas=schemas) == []
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "mysql", "trino"])
+@pytest.mark.parametrize("join", ["join w using (k, b)", "natural join w"])
+def test_what_stands_before_a_comma_has_no_part_in_the_join_behind_it(dialect: str, join: str) -> None:
+    schemas = {"t": "a k x", "u": "a b k", "w": "c k b"}
+    found = column_lines(f"select t.x, u.c from t, (select u.k, c from u {join}) u", dialect, schemas)
+    plain = column_lines(f"select t.x, w.c from t, u {join}", dialect, schemas)
+    assert plain == found
+    assert problems(f"select t.x, w.c from t, u {join}", dialect, schemas) == []
+    assert "* join t.k" not in plain
+
+
+def test_sqlite_joins_from_left_to_right() -> None:
+    schemas = {"t": "a k", "u": "b", "w": "c k"}
+    assert column_lines("select c from t, u join w using (k)", "sqlite", schemas) == {
+        "c = w.c", "* join t.k", "* join w.k"
+    }  # fmt: skip

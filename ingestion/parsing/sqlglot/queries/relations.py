@@ -168,8 +168,24 @@ def _alias(queries: QueryContext, alias: exp.Expr | None) -> tuple[str, tuple[st
 
 
 def translate_relations(queries: QueryContext, nodes: list[exp.Expr]) -> tuple[RelationSource, ...]:
-    """The relations of FROM, JOIN and LATERAL VIEW items, in order; bracketed joins are laid flat."""
-    return tuple(relation for node in nodes for relation in _item(queries, node))
+    """The relations of FROM, JOIN and LATERAL VIEW items, in order; bracketed joins are laid flat.
+
+    Behind a comma most systems join what follows first, as the standard has it: a has no part in the join of
+    `FROM a, b JOIN c USING (k)`.
+    """
+    found: list[RelationSource] = []
+    first = 0
+    for node in nodes:
+        if queries.names.dialect.joins_before_commas and _is_behind_comma(node):
+            first = len(found)
+        joined = len(found) - first
+        items = _item(queries, node)
+        found += [_joined_in(one, joined + number) for number, one in enumerate(items)] if first else items
+    return tuple(found)
+
+
+def _is_behind_comma(node: exp.Expr) -> bool:
+    return type(node) is exp.Join and not any(value for key, value in node.args.items() if key != "this")
 
 
 def _item(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
