@@ -70,11 +70,12 @@ def _tells_of_document(code: Code, number: int, function: str, first: int) -> bo
         return word == "," and following in ("version", "standalone")
     if function == "xmlparse":
         return word in _WHITE_SPACE and number > first + 1
+    if word == "returning":
+        return code.is_name(number + 1) and (number == first or code.word(number - 1) not in _BEFORE_VALUE)
     if code.word(number - 1) in _BEFORE_VALUE:  # a column of that name
         return False
     return (
-        (word == "returning" and code.is_name(number + 1))
-        or (word in _ON_EVENT and following == "on")
+        (word in _ON_EVENT and following == "on")
         or (word == "default" and function == "json_value")
         or (word in ("with", "without") and following in _BEHIND_WITH)
         or (word in ("keep", "omit") and following == "quotes")
