@@ -89,6 +89,8 @@ _CONTROL_FLOW = re.compile(
 """Words by which statements are left out, run again or taken back. Blocks are not known in every dialect."""
 _MAKING_OTHERS = ("drop", "replace", "truncate", "delete")
 _BEHIND_EMPTIED = keywords("all cascade continue drop identity immediate restart restrict reuse storage ;")
+# T-SQL's SET ROWCOUNT 5 leaves all rows but five; FROM t AT (OFFSET => -60) reads what a table held before.
+_ROWS_STAY = re.compile(r"\bset\s++rowcount\b|\b(?:at|before)\s*+\(|\bas\s++of\b", re.IGNORECASE)
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
 
 
@@ -207,6 +209,7 @@ def script_statements(
     definitions = _Definitions.of(written, dialect)
     defined = defined_routines(script)
     straight = len(written) > 1 and _replaces_in_order(script)
+    empties_all = straight and _ROWS_STAY.search(script) is None
     for as_written, statement in zip(written, with_variables(written, dialect.name), strict=True):
         start = script.find(as_written.text, end)
         column = start - script.rfind("\n", 0, start) if start >= 0 else 0
@@ -227,7 +230,7 @@ def script_statements(
                 line, text, problem = _readable(statement, step, dialect)
                 at = column if step.text == statement.text else 0
                 found, in_order = classify(text, dialect), straight and at > 0
-                empties = _emptied_table(text, found, dialect) if in_order else ()
+                empties = _emptied_table(text, found, dialect) if empties_all and in_order else ()
                 yield ScriptStatement(line, text, problem, at, view, calls, namespace, found, in_order, empties)
 
 

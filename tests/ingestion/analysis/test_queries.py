@@ -131,6 +131,21 @@ DIALECT_CASES = [
         "select *, sum(b) as s, upper(c) as u from t group by all",
         {"* = t", "s agg t.b", "u f t.c", "* group t.*", "* group t.c"},
     ),
+    (
+        "spark",
+        "select b, struct(t.*) as s, count(*) as n from t group by all",
+        {"b = t.b", "s f t.*", "n is constant", "* group t.b", "* group t.*"},
+    ),
+    (
+        "duckdb",
+        "select exists (select * from u) as e, b, exists (select * from w) as f, count(*) as n from t group by all",
+        {"e is constant", "f is constant", "b = t.b", "n is constant", "* group t.b"},
+    ),
+    (
+        "duckdb",
+        "select b, x in (select * from u) as e, count(*) as n from t group by all",
+        {"b = t.b", "e f t.x", "e f u.*", "n is constant", "* group t.b", "* group t.x", "* group u.*"},
+    ),
     ("duckdb", "select * from t order by all", {"* = t", "* sort t.*"}),
     ("snowflake", "select a, sum(b) as s from t group by all", {"A = T.A", "S agg T.B", "* group T.A"}),
     ("snowflake", "select $2 as x from (values (1, 2))", {"X is constant"}),

@@ -440,6 +440,24 @@ def test_what_may_not_be_emptied_or_is_read_before_it_is_filled_again_keeps_its_
     assert not any("(2)" in edge for edge in found)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "first", "last"),
+    [
+        ("tsql", "SET ROWCOUNT 5", "SELECT a FROM w"),
+        ("snowflake", "SELECT 1", "SELECT a FROM w AT (OFFSET => -60)"),
+        ("snowflake", "SELECT 1", "SELECT a FROM w BEFORE (STATEMENT => 'q')"),
+    ],
+)
+def test_what_is_left_of_an_emptied_table_or_read_of_it_later_keeps_its_name(
+    dialect: str, first: str, last: str
+) -> None:
+    script = f"{first}; {FILLED}; DELETE FROM w; {FILLED_AGAIN}; INSERT INTO y (a) {last}"
+    if dialect == "tsql":
+        script = re.sub(r"\bw\b", "#w", script.replace("TEMP ", ""))
+    found = [edge.replace("#", "").lower() for edge in edges(LineageParser(script, dialect))]
+    assert found == ["s.a -> w.a", "w.a -> x.a", "u.b -> w.a", "w.a -> y.a"]
+
+
 def test_a_table_that_stays_is_one_though_it_is_emptied() -> None:
     script = f"{FILLED}; TRUNCATE TABLE w; {FILLED_AGAIN}".replace("TEMP ", "")
     assert edges(LineageParser(script, "postgres")) == ["s.a -> w.a", "w.a -> x.a", "u.b -> w.a"]

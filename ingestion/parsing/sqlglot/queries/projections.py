@@ -361,15 +361,21 @@ def _outputs_without_aggregates(queries: QueryContext, items: list[exp.Expr]) ->
     if all(plain):
         yield Clause(GROUP_BY, None)
         return
-    wide = [number for number, item in enumerate(items) if plain[number] and item.find(exp.Star) is not None]
-    for number, item in enumerate(items):
+    wide = {number: stars for number, item in enumerate(items) if plain[number] and (stars := _stars(queries, item))}
+    for number in range(len(items)):
         if number in wide:
-            stars = [each for each in translate_projections(queries, [item]) if isinstance(each, Star)]
-            yield from (Clause(GROUP_BY, Expression((0,), (StarSlot(star, GROUP_BY),), ATOM)) for star in stars)
-        elif plain[number] and (not wide or number < wide[0]):
+            yield from (Clause(GROUP_BY, Expression((0,), (StarSlot(star, GROUP_BY),), ATOM)) for star in wide[number])
+        elif plain[number] and (not wide or number < min(wide)):
             yield Clause(GROUP_BY, None, number + 1)
-        elif plain[number] and number > wide[-1]:  # how many columns the star has is known when it is expanded
+        elif plain[number] and number > max(wide):  # how many columns the star has is known when it is expanded
             yield Clause(GROUP_BY, None, number - len(items))
+
+
+def _stars(queries: QueryContext, item: exp.Expr) -> list[Star]:
+    """The stars that an item gives columns by: none of struct(t.*) or of EXISTS (SELECT * …), which are one value."""
+    if item.find(exp.Star, exp.Columns) is None:
+        return []
+    return [each for each in translate_projections(queries, [item]) if isinstance(each, Star)]
 
 
 def order_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
