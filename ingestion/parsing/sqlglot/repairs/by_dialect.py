@@ -111,12 +111,13 @@ _CHANGING = keywords("insert ins update upd delete del merge replace")
 _VERBS = _CHANGING | keywords("select sel from values table")
 _MOST_PASSES = 4
 """Of edits within what another edit moves, as those of a query in a query are."""
-# UPDATE LOW_PRIORITY t SET …: sqlglot takes LOW_PRIORITY for the table and t for its alias.
+# UPDATE LOW_PRIORITY t SET …, DELETE QUICK FROM t: sqlglot takes LOW_PRIORITY or QUICK for the table.
 # SELECT DEFAULT(a): DEFAULT would be a column whose alias is a. VALUE(a) would be a function of the row that is there.
 # SELECT SQL_NO_CACHE DISTINCT a: DISTINCT would be an alias, and a lost; ALL would be a column whose alias is a.
 # AS (VALUES (1)): VALUES would be a function.
 _PRIORITY = re.compile(
-    r"\A(?:update|replace)\s++(?:low_priority|delayed|ignore)\b|\b(?:default|value)\s*+\(\s*+[\w`]++\s*+\)"
+    r"\A\s*+(?:(?:update|replace)\s++(?:low_priority|delayed|ignore)|delete\s++(?:low_priority|quick|ignore))\b"
+    r"|\b(?:default|value)\s*+\(\s*+[\w`]++\s*+\)"
     r"|\bselect\s++(?:(?:high_priority|straight_join|sql_\w++)\s++)++(?:distinct(?:row)?|all)\b|\(\s*+values\s*+\(",
     re.IGNORECASE,
 )

@@ -210,6 +210,12 @@ def test_semicolons_part_the_arguments_of_a_remote_query_and_end_nothing() -> No
             "update low_priority t join s on s.y = t.b set t.a = s.x",
             [{"into t", "from s", "a = s.x", "* join s.y", "* join t.b"}],
         ),
+        (
+            "mysql",
+            "delete quick from t where b in (select y from s)",
+            [{"into t", "from s", "* filter t.b", "* filter s.y"}],
+        ),
+        ("mysql", "delete quick t from t join s on s.y = t.b", [{"into t", "from s", "* join s.y", "* join t.b"}]),
         ("mysql", "replace delayed t table s", [{"into t", "from s", "* = s"}]),
         (
             "mysql",
