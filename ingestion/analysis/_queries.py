@@ -436,8 +436,8 @@ def _join_relation(
                 act(indirect, evaluate(scope, clause.expression), clause.role)
     if relation.using or relation.natural or relation.outer:
         _merge_sides(scope, relation, indirect)
-    if relation.join.endswith(("SEMI", "ANTI")):
-        visible.hidden = True
+    sides = ((relation.join, 1), *((one.join, one.right) for one in relation.outer))
+    scope.hide_last(max((right for how, right in sides if how.endswith(("SEMI", "ANTI"))), default=0))
 
 
 def _merge_sides(scope: Scope, relation: RelationSource, indirect: dict[int, ColumnValue]) -> None:

@@ -229,7 +229,7 @@ class TableFunction:
 
 
 class JoinOfSides(NamedTuple):
-    """A join by USING or NATURAL of what is joined itself: of the last `right` relations with the `left` before them.
+    """A join by USING or NATURAL, or a semi join, of what is joined itself: the last `right` with the `left` before.
 
     In `FROM t JOIN (u JOIN v ON …) USING (k)` it stands with v, and its right side are u and v. 0 on the left: all.
     """

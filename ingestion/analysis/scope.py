@@ -401,6 +401,11 @@ class Scope:
                     merged.update((name, value) for name, value in merge.values.items() if name not in merged)
         return merged
 
+    def hide_last(self, count: int) -> None:
+        """No name means a column of the last `count` relations from here on: the right side of a semi or anti join."""
+        if count:
+            self._hide(self.relations[-count:], hidden=True)
+
     def _hide(self, relations: Iterable[ScopedRelation], *, hidden: bool) -> None:
         for relation in relations:
             relation.hidden = hidden

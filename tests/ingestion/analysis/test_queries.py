@@ -146,6 +146,16 @@ DIALECT_CASES = [
         "select b, x in (select * from u) as e, count(*) as n from t group by all",
         {"b = t.b", "e f t.x", "e f u.*", "n is constant", "* group t.b", "* group t.x", "* group u.*"},
     ),
+    (
+        "spark",
+        "select * from t left semi join (u join v on u.b = v.c) on t.a = u.b and t.d = v.e",
+        {"* = t", "* join t.a", "* join t.d", "* join u.b", "* join v.c", "* join v.e"},
+    ),
+    (
+        "spark",
+        "select * from t left anti join (u left semi join v on u.b = v.c) on t.a = u.b join w on w.k = t.k",
+        {"* = t", "* = w", "* join t.a", "* join u.b", "* join v.c", "* join w.k", "* join t.k"},
+    ),
     ("duckdb", "select * from t order by all", {"* = t", "* sort t.*"}),
     ("snowflake", "select a, sum(b) as s from t group by all", {"A = T.A", "S agg T.B", "* group T.A"}),
     ("snowflake", "select $2 as x from (values (1, 2))", {"X is constant"}),

@@ -264,11 +264,13 @@ def _join(queries: QueryContext, node: exp.Expr) -> Iterator[RelationSource]:
         return
     relations = [_joined_in(relation, number) for number, relation in enumerate(_item(queries, this))]
     # The condition stands with the last relation of a bracketed join: by then all of its names are in scope.
-    relations[0] = replace(relations[0], join=how or relations[0].join)
     relations[-1] = replace(relations[-1], on=relations[-1].on + on)
+    is_semi = how.endswith(("SEMI", "ANTI"))
+    if len(relations) == 1 or not is_semi:
+        relations[0] = replace(relations[0], join=how or relations[0].join)
     if len(relations) == 1:
         relations[0] = replace(relations[0], using=using, natural=natural)
-    elif using or natural:
+    elif using or natural or is_semi:
         whole = JoinOfSides(using, natural, how, len(relations))
         relations[-1] = replace(relations[-1], outer=(*relations[-1].outer, whole))
     yield from relations
