@@ -89,7 +89,7 @@ _ROWS = re.compile(r"\b(values\s*)(\((?:[^()]|\([^()]*\))*+\))(?:\s*,\s*\2)++", 
 _SECRET = r"(?:\"[^\"]*+\"?|`[^`]*+`?|[^\s;,()]++)"
 # Oracle and Teradata take passwords without quotes: ALTER USER u IDENTIFIED BY secret REPLACE old_one.
 _PASSWORDS = re.compile(
-    rf"\b(identified\s+(?:by|with\s+\S+\s+(?:as|by))\s+(?:values\s+|password\s+)?|replace\s+|password\s*=?\s*){_SECRET}"
+    rf"\b(identified\s+(?:by|with\s+\S+\s+(?:as|by))\s+(?:values\s+|password\s+)?|replace\s+|password\s*+(?:=\s*+)?){_SECRET}"
     rf"(?:\s*,\s*{_SECRET}(?=\s*(?:,|\Z)))*+",  # GRANT … TO u, v IDENTIFIED BY one, other
     re.IGNORECASE,
 )

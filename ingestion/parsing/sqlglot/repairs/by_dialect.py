@@ -76,13 +76,14 @@ _OF_ONE = keywords("containers only")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
 # SELECT a FROM t |> …: the pipe would be taken for one behind t, and the list be lost.
-_PIPED_QUERY = re.compile(r"\bselect\b(?:(?!\|>|;).){0,2000}+\|>", re.IGNORECASE | re.DOTALL)
 # FROM t |> EXTEND 1 AS b |> SELECT t.a: the rows would have lost their name, and t.a be a field of a column t.
-_EXTENDED_ROWS = re.compile(r"\|>\s*+extend\b", re.IGNORECASE)
+_MISREAD_PIPES = (
+    re.compile(r"\bselect\b(?:(?!\|>|;|\bselect\b).){0,2000}+\|>", re.IGNORECASE | re.DOTALL),
+    re.compile(r"\|>\s*+extend\b", re.IGNORECASE),
+)
+_PIPING = frozenset({"bigquery", "databricks", "spark"})
 # a <% b: b would be the name of a comparison of a.
 _WITH_SIMILARITY = frozenset({"greenplum", "postgres"})
-_MISREAD_PIPES = (_PIPED_QUERY, _EXTENDED_ROWS)
-_PIPING = frozenset({"bigquery", "databricks", "spark"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
 # INSERT INTO (SELECT a FROM t) …: the target would have no name; UPDATE (SELECT a AS x FROM t) …: x would be t's own.
 _CHANGED_QUERY = re.compile(r"\A\s*+(?:(?:insert|merge)\s++into|update)\s*+\(", re.IGNORECASE)
@@ -205,9 +206,12 @@ _MISREAD = {
     "vertica": re.compile(r"\A\s*+(?:copy|export)\b", re.IGNORECASE),
 }
 
+_PRIORITY_WORDS = ("default", "delayed", "ignore", "priority", "quick", "sql_", "straight_join", "value")
 _WORDS = {
     "bigquery": ("table",),
     "databricks": ("cdc", "copy", "evolution", "live", "using", "view"),
+    "mariadb": _PRIORITY_WORDS,
+    "mysql": _PRIORITY_WORDS,
     "spark": ("cdc", "copy", "evolution", "live", "using", "view"),
 }
 """One of these is in all that is misread, and is looked for first: it is found in a fiftieth of the time."""
@@ -754,13 +758,9 @@ def _is_misread(text: str, dialect: str) -> bool:
         if "@" in text or _CHANGED_QUERY.match(text) is not None:
             return True
         return any(pattern.search(text) is not None for pattern in (_INCLUDED, CURRENT, _ONLY))
-    if (
-        "|>" in text
-        and dialect in _PIPING
-        and any(one.search(text) is not None for one in (_PIPED_QUERY, _EXTENDED_ROWS))
-    ):
+    if dialect in _PIPING and "|>" in text and any(pipe.search(text) is not None for pipe in _MISREAD_PIPES):
         return True
-    if "<%" in text and dialect in _WITH_SIMILARITY:
+    if dialect in _WITH_SIMILARITY and "<%" in text:
         return True
     misread = _MISREAD.get(dialect)
     if misread is not None:

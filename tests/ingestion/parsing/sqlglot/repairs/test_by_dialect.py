@@ -6,9 +6,11 @@ from types import ModuleType
 
 import pytest
 
+from ingestion.dialects import dialect_of
 from ingestion.errors import Unparsable
 from ingestion.parsing.fallback import sqlfluff_tier
 from ingestion.parsing.fallback import sqlparse_tier as token_tier
+from ingestion.parsing.sqlglot.repairs.by_dialect import needs_repair
 from ingestion.statements.masking import fingerprint
 from tests.support.lineage_lines import analysed, column_lines, lines_of_flows
 
@@ -289,3 +291,28 @@ def test_what_a_pipeline_reads_of_a_column_called_live_is_a_field(value: str) ->
 def test_what_changes_rows_behind_a_with_is_read_as_it_is_without(dialect: str, text: str, expected: set[str]) -> None:
     assert column_lines(text, dialect) >= expected
     assert lines_of_flows(text, dialect)[0] >= {"into n", "from s"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UPDATE LOW_PRIORITY t SET a = 1",
+        "REPLACE DELAYED t (a) SELECT b FROM s",
+        "UPDATE IGNORE t SET a = 1",
+        "UPDATE t SET a = DEFAULT(b)",
+        "SELECT VALUE (a) FROM t",
+        "SELECT HIGH_PRIORITY DISTINCT a FROM t",
+        "SELECT STRAIGHT_JOIN ALL a FROM t",
+        "SELECT SQL_NO_CACHE DISTINCTROW a FROM t",
+        "WITH x AS (VALUES (1)) SELECT * FROM x",
+    ],
+)
+@pytest.mark.parametrize("dialect", ["mariadb", "mysql"])
+def test_what_sqlglot_misreads_of_mysql_is_found_however_it_is_spelled(text: str, dialect: str) -> None:
+    assert needs_repair(text, dialect_of(dialect))
+    assert needs_repair(text.lower(), dialect_of(dialect))
+
+
+@pytest.mark.parametrize("unit", ["select ", "select a | ", "|> select a; "])
+def test_a_megabyte_of_queries_before_a_pipe_is_cheap(unit: str) -> None:
+    assert needs_repair(unit * (1_000_000 // len(unit)) + "select a from t |> where b", dialect_of("bigquery"))
