@@ -22,7 +22,7 @@ from ingestion.analysis._expressions import act, evaluate
 from ingestion.analysis._fields import fields_of
 from ingestion.analysis.form import Pivot, Slot, Star, all_slots
 from ingestion.analysis.roles import CONDITIONAL, FILTER, GROUP_BY, IDENTITY
-from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, entries_of, without_columns
+from ingestion.analysis.scope import AnalysisContext, Scope, ScopedRelation, without_columns
 from ingestion.model.outcomes import ProblemKind
 
 _GROUP = re.compile(r"\\([0-9])")
@@ -93,7 +93,7 @@ def _qualified_star(analysis: AnalysisContext, star: Star, scope: Scope) -> list
     while inner is not None:
         visible = inner.relation(star.qualifier)
         if visible is not None:
-            return entries_of(visible.rows)
+            return inner.own_entries(visible)
         inner = inner.parent
     value = scope.lookup(star.qualifier)
     if value is None:

@@ -133,7 +133,7 @@ class _SuffixIndex:
         return [one for one in (self._by_end.get(qualifier), *ends) if one is not None]
 
 
-def entries_of(rows: AnyRows) -> list[Entry]:
+def _entries_of(rows: AnyRows) -> list[Entry]:
     """What `t.*` stands for, given the rows of t."""
     return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
 
@@ -746,7 +746,7 @@ class Scope:
         entries: list[list[Entry]] = []
         for number, visible in enumerate(self.relations):
             is_given = not (visible.hidden or visible.written)
-            right = _changed_columns(entries_of(visible.rows), own.get(id(visible), {})) if is_given else []
+            right = _changed_columns(_entries_of(visible.rows), own.get(id(visible), {})) if is_given else []
             entries.append(right)
             for merge in self.merges.get(number, ()):
                 left = [entry for each in entries[merge.first : merge.middle] for entry in each]
@@ -754,6 +754,22 @@ class Scope:
                 entries[merge.first :] = [[] for _ in entries[merge.first :]]
                 entries[-1] = self._merged_entries(left, right, merge)
         return [entry for each in entries for entry in each]
+
+    def own_entries(self, visible: ScopedRelation) -> list[Entry]:
+        """What `t.*` stands for: all that t has, in Spark those columns first that USING and NATURAL make one.
+
+        Where t's columns are not known, they are in the order that it will turn out to have.
+        """
+        entries = _entries_of(visible.rows)
+        if not self.merges or not self.analysis.dialect.own_star_merged_first:
+            return entries
+        position = self.relations.index(visible)
+        for number in sorted(self.merges):
+            for merge in self.merges[number]:
+                own = {entry[0]: entry for entry in entries if isinstance(entry, tuple) and entry[0] in merge.names}
+                if merge.first <= position <= number and len(own) == len(merge.names):
+                    entries = [*(own[name] for name in merge.names), *without_columns(entries, own)]
+        return entries
 
     def _merged_entries(self, left: list[Entry], right: list[Entry], merge: Merge) -> list[Entry]:
         """The columns of two sides where USING or NATURAL makes some of them one."""

@@ -165,6 +165,7 @@ _SPARK = Dialect(
     control_opens_block=True,
     change_keeps_names=True,
     lateral_aliases=True,
+    own_star_merged_first=True,
     semi_joins_merge=True,
     row_generators=True,
     casts_keep_names=True,

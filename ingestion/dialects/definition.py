@@ -199,6 +199,7 @@ class Dialect:
     struct_access: bool = True  # a.b is the field b of a column a where no relation is a
     fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
     merged_columns: MergedColumns = MergedColumns.FIRST
+    own_star_merged_first: bool = False  # SELECT t.* FROM t JOIN u USING (k): k comes first, wherever t has it
     semi_joins_merge: bool = False  # s LEFT SEMI JOIN u USING (k): k comes first though u gives nothing
     output_names_in_where: bool = False  # SELECT a AS b ... WHERE b
     output_names_in_group_by: bool = True

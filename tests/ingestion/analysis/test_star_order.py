@@ -91,3 +91,17 @@ def test_in_a_union_columns_around_stars_are_opposite_each_other_and_each_is_the
     named = {output.name: {str(one.sources[0]) for one in output.references} for output in flow.outputs}
     assert [output.name for output in flow.outputs] == ["i", "*", "*", "k"]
     assert (named["i"], named["k"]) == ({"s.a", "r.b"}, {"s.a", "r.b"})
+
+
+@pytest.mark.parametrize(
+    ("join", "left", "right"),
+    [("natural join u", "id s q n", "id s k"), ("join u using (s, id)", "s id q n", "s id k")],
+)
+def test_sparks_star_of_a_table_begins_with_the_columns_that_a_join_makes_one(join: str, left: str, right: str) -> None:
+    schemas = {"t": "q id n s", "u": "k id s", "w": "b"}
+    for name, expected in (("t", left), ("u", right)):
+        query = f"select {name}.* from t {join} join w on w.b = 1"
+        (flow,) = analysed(query, "spark", schemas).flows
+        assert [output.name for output in flow.outputs] == expected.split()
+        (flow,) = analysed(query, "postgres", schemas).flows
+        assert [output.name for output in flow.outputs] == schemas[name].split()
