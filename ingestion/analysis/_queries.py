@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 
 from ingestion.analysis._columns import (
@@ -74,6 +76,9 @@ from ingestion.dialects.functions import ELEMENTS, INLINES
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
 from ingestion.model.outcomes import ProblemKind
 
+_OF_ALL = nullcontext()
+_OF_LEFT_SIDE = ("SEMI", "ANTI")
+"""End the words of joins that give columns of their left side alone."""
 _RECURSION_ROUNDS = 10
 """Rounds over a recursive item at most: each only adds sources, but one that rotates n columns needs n of them."""
 _MANY = 40
@@ -432,12 +437,15 @@ def _join_relation(
         indirect.setdefault(key, value)
     for clause in relation.on:
         if clause.expression is not None:
-            with scope.only_last(clause.last):
+            with scope.only_last(clause.last) if clause.last else _OF_ALL:
                 act(indirect, evaluate(scope, clause.expression), clause.role)
     if relation.using or relation.natural or relation.outer:
         _merge_sides(scope, relation, indirect)
-    sides = ((relation.join, 1), *((one.join, one.right) for one in relation.outer))
-    scope.hide_last(max((right for how, right in sides if how.endswith(("SEMI", "ANTI"))), default=0))
+    if relation.join.endswith(_OF_LEFT_SIDE):
+        scope.hide_last(1)
+    for one in relation.outer:
+        if one.join.endswith(_OF_LEFT_SIDE):
+            scope.hide_last(one.right)
 
 
 def _merge_sides(scope: Scope, relation: RelationSource, indirect: dict[int, ColumnValue]) -> None:
@@ -470,11 +478,11 @@ def _merge(scope: Scope, merge: Merge, indirect: dict[int, ColumnValue]) -> None
     """
     analysis, names, how = scope.analysis, merge.names, merge.how
     end = len(scope.relations)
+    bounds = ((merge.first, merge.middle), (merge.middle, end))
+    sides = [(scope.merged_among(*side), scope.relations[slice(*side)]) for side in bounds]
     merged: dict[str, ColumnValue] = {}
     for name in names:
-        left, right = (
-            _merged_or_not(scope, *side, name) for side in ((merge.first, merge.middle), (merge.middle, end))
-        )
+        left, right = (_merged_or_not(analysis, *side, name) for side in sides)
         for value in (left, right):
             act(indirect, value, JOIN)
         if how.startswith("FULL"):
@@ -482,19 +490,19 @@ def _merge(scope: Scope, merge: Merge, indirect: dict[int, ColumnValue]) -> None
             merged[name] = ColumnValue(both).known_as(f"COALESCE({left.text()}, {right.text()})", left.type())
         else:
             merged[name] = right if how.startswith("RIGHT") else left
-    if how.endswith(("SEMI", "ANTI")) and not analysis.dialect.semi_joins_merge:
+    if how.endswith(_OF_LEFT_SIDE) and not analysis.dialect.semi_joins_merge:
         return
-    scope.merges.setdefault(end - 1, []).append(merge._replace(values=dict(merged)))
-    merged.update((name, value) for name, value in scope.merged.items() if name not in merged)
-    scope.merged = merged
+    scope.merges.setdefault(end - 1, []).append(merge._replace(values=merged))
+    scope.merged = scope.merged_among(0, end)
     scope.add(scope.relations.pop())
 
 
-def _merged_or_not(scope: Scope, first: int, end: int, name: str) -> ColumnValue:
-    """The column of the relations from `first` up to `end`, of which joins among them may have made one."""
-    merged = scope.merged_among(first, end)
+def _merged_or_not(
+    analysis: AnalysisContext, merged: Mapping[str, ColumnValue], relations: list[ScopedRelation], name: str
+) -> ColumnValue:
+    """The column of one side of a join, of which joins among its relations may have made one."""
     (called,) = spellings(merged, (name,))
-    return merged.get(called) or _side(scope.analysis, scope.relations[first:end], name)
+    return merged.get(called) or _side(analysis, relations, name)
 
 
 def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str) -> ColumnValue:

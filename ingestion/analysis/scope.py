@@ -375,15 +375,12 @@ class Scope:
 
     @contextmanager
     def only_last(self, count: int) -> Iterator[None]:
-        """Lets names without a prefix be columns of the last `count` relations alone, if that is not 0.
+        """Lets names without a prefix be columns of the last `count` relations alone.
 
         In `FROM t JOIN u JOIN v ON b > c ON t.a = u.a` no column of t is b.
         """
         first = len(self.relations) - count
-        others = [one for one in self.relations[:first] if not one.hidden] if count else []
-        if not others:
-            yield
-            return
+        others = [one for one in self.relations[:first] if not one.hidden]
         merged, self.merged = self.merged, self.merged_among(first, len(self.relations))
         self._hide(others, hidden=True)
         try:
@@ -403,8 +400,7 @@ class Scope:
 
     def hide_last(self, count: int) -> None:
         """No name means a column of the last `count` relations from here on: the right side of a semi or anti join."""
-        if count:
-            self._hide(self.relations[-count:], hidden=True)
+        self._hide(self.relations[-count:], hidden=True)
 
     def _hide(self, relations: Iterable[ScopedRelation], *, hidden: bool) -> None:
         for relation in relations:
