@@ -790,12 +790,17 @@ def _named_behind(code: Code, pipe: int) -> Iterator[int]:
 def _names_of_inner_queries(code: Code, first: int, until: int) -> set[tuple[int, str]]:
     """Where a name is that of an inner query's own relation: x in `EXTEND (SELECT MAX(x.a) FROM u AS x) AS m`."""
     found: set[tuple[int, str]] = set()
+    for inside in _inner_queries(code, first, until):
+        names = {_name_of_rows(code, n + 1) for n in inside if code.word(n) in ("from", "join", ",")}
+        found.update((number, code.name(number)) for number in inside if code.name(number) in names)
+    return found
+
+
+def _inner_queries(code: Code, first: int, until: int) -> Iterator[range]:
+    """What stands within the parentheses of each query among the tokens from `first` to before `until`."""
     for opening in range(first, until - 1):
         if code.word(opening) == "(" and code.word(opening + 1) in QUERY_STARTS:
-            inside = range(opening + 1, code.closing(opening))
-            names = {_name_of_rows(code, n + 1) for n in inside if code.word(n) in ("from", "join", ",")}
-            found.update((number, code.name(number)) for number in inside if code.name(number) in names)
-    return found
+            yield range(opening + 1, code.closing(opening))
 
 
 def _names_behind_changes(code: Code) -> dict[int, str]:
@@ -816,13 +821,8 @@ def _names_behind_changes(code: Code) -> dict[int, str]:
                 name = moved.get(at, code.between(at + 2, at + 3))
                 moved[at] = changed.get(Code.of(name, code.dialect, 1).column(0), name)
     # Without its relation the name would be that of a column that the inner query reads.
-    return {at: _UNKNOWN_COLUMN if _is_in_query(code, at) else name for at, name in moved.items()}
-
-
-def _is_in_query(code: Code, number: int) -> bool:
-    """Whether an index is one of a query in parentheses."""
-    queries = (n for n in range(number) if code.word(n) == "(" and code.word(n + 1) in QUERY_STARTS)
-    return any(code.closing(opening) > number for opening in queries)
+    inner = list(_inner_queries(code, 0, len(code))) if moved else []
+    return {at: _UNKNOWN_COLUMN if any(at in inside for inside in inner) else name for at, name in moved.items()}
 
 
 def _piped_query(code: Code) -> Iterator[Edit]:
@@ -844,8 +844,7 @@ def _piped_query(code: Code) -> Iterator[Edit]:
 def _called_function(code: Code, pipe: int, last: int) -> Iterator[Edit]:
     """|> CALL f(1) AS x: the rows of f, whose first argument are the rows before it: FROM f((query), 1) AS x."""
     opening = next((n for n in range(pipe + 3, last + 1) if code.word(n) == "("), None)
-    around = [n for n in range(pipe) if code.word(n) == "(" and code.closing(n) > pipe]
-    begin = next((n for n in code.outside(around[-1] + 1 if around else 0, pipe) if code.word(n) in _ROWS), None)
+    begin = next((n for n in _level_before(code, pipe) if code.word(n) in _ROWS), None)
     if opening is None or begin is None:
         return
     given = code.between(opening + 1, code.closing(opening))

@@ -36,10 +36,10 @@ def document_functions(code: Code) -> Iterator[Edit]:
 
 def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
     word, first = code.word(number), number + 2
-    passing = next((n for n in code.outside(first, closing) if code.word(n) == "passing"), None)
     if word == "xmlcast":
         yield code.edit(number, number, "CAST")
         return
+    passing = next((n for n in code.outside(first, closing) if code.word(n) == "passing"), None)
     if word == "json_value":
         if passing is None:  # the rest of it sqlglot knows
             return

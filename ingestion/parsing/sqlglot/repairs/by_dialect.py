@@ -746,8 +746,10 @@ def _repair_whole(text: str, dialect: Dialect) -> str | None:
 
 def needs_repair(text: str, dialect: Dialect) -> bool:
     """Whether sqlglot would take the text, and take it wrong."""
+    if _is_misread(text, dialect.name):
+        return True
     changing = _changing(text, dialect)
-    return _is_misread(text, dialect.name) or (bool(changing) and _is_misread(changing, dialect.name))
+    return bool(changing) and _is_misread(changing, dialect.name)
 
 
 def _is_misread(text: str, dialect: str) -> bool:
