@@ -19,9 +19,6 @@ _QUERY_ENDS = keywords("select sel union intersect minus except expand ;")
 _ORDERED = keywords("hash partition local order dimension using")
 _CHANGED = keywords("final old new")
 _ENDS = keywords("order limit offset")
-_ON_EVENT = keywords("null error default empty true false unknown keep omit")
-_WRAPPING = keywords("with without")
-_EVENTS = keywords("empty error mismatch")
 _SPECS = keywords("both leading trailing")
 _CLAUSES = keywords(
     "where group having qualify sample union intersect minus except join left right inner full cross on ;"
@@ -56,7 +53,6 @@ _BETWEEN_QUERIES = keywords("union except intersect minus )")
 _BEHIND_LIST = keywords("from into union except intersect minus")
 _BLOCKS = keywords("begin case if loop")
 _BEHIND_RELATION = _CLAUSES | keywords("using natural tablesample for with order limit pivot unpivot window lateral")
-_RELATION_ENDS = _CLAUSES | keywords("order fetch offset connect start model pivot unpivot natural nested , )")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
 _SELECTED = keywords("distinct distinctrow all")
 _WAYS_TO_SELECT = keywords(
@@ -399,58 +395,6 @@ def _defaults(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number + 3, "NULL")
 
 
-def _column_events(code: Code) -> Iterator[Edit]:
-    """JSON_TABLE: DEFAULT 'n' ON EMPTY, FORMAT JSON; XMLTABLE: PASSING BY REF d AS "x": what moves no value."""
-    for number in range(len(code) - 3):
-        word = code.word(number)
-        if word in ("json_table", "xmltable") and code.word(number + 1) == "(":
-            closing = code.closing(number + 1)
-            if word == "json_table":
-                yield from _without_events(code, number + 1, closing)
-            else:
-                yield from _plain_document(code, number + 1, closing)
-                if code.word(number - 1) == "lateral":
-                    yield code.edit(number - 1, number - 1)
-
-
-def _without_events(code: Code, opening: int, closing: int) -> Iterator[Edit]:
-    for index in range(opening + 1, closing):
-        if code.word(index) == "on" and code.word(index + 1) in _EVENTS:
-            first = next((n for n in range(index - 1, opening, -1) if code.word(n) in _ON_EVENT), index)
-            first -= code.word(first - 1) == "default"
-            yield code.edit(first, index + 1)
-        elif code.word(index) == "exists" and code.word(index + 1) in ("path", ",", ")"):
-            yield code.edit(index, index)
-        elif code.word(index) == "nested" and code.is_string(index + 1):
-            yield code.edit(index, index, "NESTED PATH")
-        elif code.stands(index, "format", "json"):
-            yield code.edit(index, index + 1)
-        elif code.word(index) in _WRAPPING:
-            wrapper = next((n for n in range(index + 1, min(index + 4, closing)) if code.word(n) == "wrapper"), None)
-            if wrapper is not None:
-                yield code.edit(index, wrapper)
-        elif code.is_string(index) and code.word(index + 1) == "as" and code.is_name(index + 2):
-            yield code.edit(index + 1, index + 2)  # a path's name
-        elif code.word(index) == "passing":
-            columns = next((n for n in code.outside(index, closing) if code.word(n) == "columns"), closing)
-            yield code.edit(index, columns - 1)
-
-
-def _plain_document(code: Code, opening: int, closing: int) -> Iterator[Edit]:
-    if code.stands(opening + 1, "xmlnamespaces", "("):
-        yield code.edit(opening + 1, code.closing(opening + 2) + 1)
-    passing = next((n for n in code.outside(opening + 1, closing) if code.word(n) == "passing"), None)
-    if passing is None:
-        return
-    end = next((n for n in code.outside(passing, closing) if code.word(n) == "columns"), closing)
-    for number in range(passing, end):
-        by_reference = code.word(number) == "by" and code.word(number + 1) in ("ref", "value")
-        if code.stands(number, "returning", "sequence", "by", "ref"):
-            yield code.edit(number, number + 3)
-        elif by_reference or (code.word(number) == "as" and code.word(number + 2) in (",", "columns", ")")):
-            yield code.edit(number, number + 1)
-
-
 def _ordered_pivots(code: Code) -> Iterator[Edit]:
     """DuckDB: (PIVOT t ON q USING sum(v) ORDER BY id LIMIT 3): what orders the rows behind them, as of any query."""
     for number in range(len(code)):
@@ -606,41 +550,6 @@ def _queries_of_routine(code: Code, first: int, end: int) -> Iterator[str]:
         if code.word(from_) == "from":
             kept = (*range(select, into), *range(from_, until))
             yield " ".join(":given" if code.name(n) in own else code.between(n, n + 1) for n in kept)
-
-
-def _nested_rows(code: Code) -> Iterator[Edit]:
-    """Oracle: FROM t NESTED doc.items[*] COLUMNS (a, NESTED b COLUMNS (c)) AS j: JSON_TABLE of t.doc, joined to t."""
-    for number in range(2, len(code) - 2):
-        if code.word(number) != "nested" or code.stands(number + 1, "table") or not code.is_name(number - 1):
-            continue
-        first = number + 1 + (code.word(number + 1) == "path")
-        columns = next((n for n in range(first, min(first + 40, len(code))) if code.word(n) in ("columns", ";")), None)
-        if columns is None or not code.is_name(first) or not code.stands(columns, "columns", "("):
-            continue
-        closing = code.closing(columns + 1)
-        around = (n for n in range(1, number) if code.word(n - 1) == "columns")  # NESTED within JSON_TABLE's columns
-        if closing >= len(code) or any(code.closing(n) > number for n in around):
-            continue
-        table = code.between(number - 1, number)
-        first += 2 * (code.name(first) == code.name(number - 1) and code.word(first + 1) == ".")
-        made = _json_columns(code, columns + 1)
-        rows = f"LEFT JOIN JSON_TABLE({table}.{code.between(first, first + 1)}, '$' COLUMNS ({made}))"
-        as_ = closing + (code.word(closing + 1) == "as")
-        aliased = code.is_name(as_ + 1) and code.word(as_ + 1) not in _RELATION_ENDS
-        alias = code.between(as_ + 1, as_ + 2) if aliased else f"nested_rows_{number}"
-        yield code.edit(number, as_ + aliased, f"{rows} {alias} ON 1 = 1")
-
-
-def _json_columns(code: Code, opening: int) -> str:
-    """The columns of a list of JSON_TABLE's, each of its name alone."""
-    made: list[str] = []
-    for first, until in code.items(opening + 1, code.closing(opening)):
-        inner = next((n for n in code.outside(first, until) if code.stands(n, "columns", "(")), None)
-        if code.word(first) == "nested" and inner is not None:
-            made.append(f"NESTED PATH '$' COLUMNS ({_json_columns(code, inner + 1)})")
-        else:
-            made.append(f"{code.between(first, first + 1)} VARCHAR2(1) PATH '$'")
-    return ", ".join(made)
 
 
 def _values_of_rows(code: Code) -> Iterator[Edit]:
@@ -1085,12 +994,12 @@ def recursion_clauses(code: Code) -> Iterator[Edit]:
         yield code.edit(number, last)
 
 
-_MYSQL = (_column_events, _defaults, _ways_to_select, _signed_integers, _ordered_groups, _matched_columns, _escapes)
+_MYSQL = (_defaults, _ways_to_select, _signed_integers, _ordered_groups, _matched_columns, _escapes)
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),
     "databricks": (_at_version, _scripted_rows, _piped_columns, _piped_query),
-    "db2": (_column_events, _rows_of_changes, _included_columns),
+    "db2": (_rows_of_changes, _included_columns),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
     "hive": (_scripted_rows,),
@@ -1099,16 +1008,14 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "oracle": (
         _query_routines,
         _vector_words,
-        _nested_rows,
         _values_of_rows,
-        _column_events,
         _pivoted_xml,
         _at_zone,
         _graph_rows,
         _tables_and_columns,
     ),
-    "greenplum": (_trimmed_text, _column_events, _own_operators, _typed_texts),
-    "postgres": (_trimmed_text, _column_events, _graph_rows, _named_joins, _own_operators, _typed_texts),
+    "greenplum": (_trimmed_text, _own_operators, _typed_texts),
+    "postgres": (_trimmed_text, _graph_rows, _named_joins, _own_operators, _typed_texts),
     "spark": (_at_version, _scripted_rows, _piped_columns, _piped_query),
     "teradata": (
         _locking,
@@ -1120,8 +1027,6 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _expanded_periods,
         _bounds,
         _at_zone,
-        _column_events,
     ),
-    "trino": (_column_events,),
     "tsql": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
 }

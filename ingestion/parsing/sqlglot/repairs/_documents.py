@@ -1,7 +1,8 @@
 """The functions of SQL/JSON and SQL/XML (ISO 9075-2 and 9075-14), without what sqlglot does not know of their clauses.
 
 `JSON_OBJECT('k' VALUE a RETURNING CLOB)` is `JSON_OBJECT('k' VALUE a)`, `XMLSERIALIZE(CONTENT a AS CLOB INDENT)` is
-`XMLSERIALIZE(a)`: how a document is written moves no value. What a path is given, `PASSING b AS "x"`, does.
+`XMLSERIALIZE(a)`, a column `b INT PATH '$.b' NULL ON EMPTY` of JSON_TABLE is `b INT`: how a document is written and
+read moves no value. What a path is given, `PASSING b AS "x"`, does.
 """
 
 from __future__ import annotations
@@ -14,24 +15,40 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
 
 _FUNCTIONS = keywords(
-    "json json_array json_arrayagg json_exists json_object json_objectagg json_query json_serialize json_value"
-    " xmlcast xmlexists xmlparse xmlpi xmlquery xmlroot xmlserialize"
+    "json json_array json_arrayagg json_exists json_mergepatch json_object json_objectagg json_query json_scalar"
+    " json_serialize json_value xmlcast xmlexists xmlparse xmlpi xmlquery xmlroot xmlserialize"
 )
-_ON_EVENT = keywords("absent array empty error false null object true unknown")
+_RESULTS = keywords("absent array empty error false null object true unknown")
+"""What is given ON ERROR, ON EMPTY, ON NULL or ON MISMATCH."""
+_EMPTY_KINDS = keywords("array object")
 _BEHIND_WITH = keywords("array conditional unconditional unique wrapper")
+_STYLES = keywords("ascii asis lax ordered pretty strict truncate")
+"""Oracle: how strictly a document is read, how it is written: nothing but other clauses stands behind them."""
+_OF_COLUMNS = keywords("exists format path truncate")
 _WHITE_SPACE = keywords("preserve strip wellformed")
 _PARTS = keywords("content document")
-_BEFORE_VALUE = keywords("( , . : + - * / | = < > value key passing by as select")
+_BEFORE_VALUE = keywords("( , . : + - * / | = < > value key passing by as select and or not then else when")
+_RELATION_ENDS = keywords(
+    "where group having qualify sample union intersect minus except join left right inner full cross on ; order fetch"
+    " offset connect start model pivot unpivot natural nested , )"
+)
 
 # JSON_OBJECT('k' VALUE a RETURNING CLOB): CLOB would be a column.
 RETURNED_DOCUMENT = re.compile(r"\bjson_(?:array|object)(?:agg)?\s*+\(", re.IGNORECASE)
 
 
 def document_functions(code: Code) -> Iterator[Edit]:
-    """JSON_OBJECT(… RETURNING t), JSON_ARRAY(SELECT …), XMLQUERY('/a' PASSING x RETURNING CONTENT), XMLCAST(x AS t)."""
+    """JSON_OBJECT(… RETURNING t), JSON_ARRAY(SELECT …), XMLQUERY('/a' PASSING x RETURNING CONTENT), JSON_TABLE(…)."""
     for number in range(len(code) - 2):
-        if code.word(number) in _FUNCTIONS and code.word(number + 1) == "(" and code.word(number - 1) != ".":
-            yield from _without_clauses(code, number, code.closing(number + 1))
+        if code.word(number + 1) != "(" or code.word(number - 1) == ".":
+            continue
+        word, closing = code.word(number), code.closing(number + 1)
+        if word in _FUNCTIONS:
+            yield from _without_clauses(code, number, closing)
+        elif word == "json_table":
+            yield from _rows_of_json(code, number + 2, closing)
+        elif word == "xmltable":
+            yield from _rows_of_xml(code, number, closing)
 
 
 def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
@@ -40,9 +57,7 @@ def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
         yield code.edit(number, number, "CAST")
         return
     passing = next((n for n in code.outside(first, closing) if code.word(n) == "passing"), None)
-    if word == "json_value":
-        if passing is None:  # the rest of it sqlglot knows
-            return
+    if word == "json_value" and passing is not None:
         yield code.edit(number, number, f"pg_catalog.{word}" if code.dialect.named_by_function else "JSON_QUERY")
     end = next((n for n in code.outside(first, closing) if _tells_of_document(code, n, word, first)), closing)
     if end < closing:
@@ -58,6 +73,7 @@ def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
     elif word == "json_object" and code.dialect.named_by_function and not _has_pairs(code, first, end):
         yield code.edit(number, number, f"pg_catalog.{word}")  # of arrays or texts, where sqlglot wants pairs
     if passing is not None and passing < end:
+        yield code.edit(passing, passing, ",")
         yield from _passed_values(code, passing, end)
 
 
@@ -72,13 +88,22 @@ def _tells_of_document(code: Code, number: int, function: str, first: int) -> bo
         return word in _WHITE_SPACE and number > first + 1
     if word == "returning":
         return code.is_name(number + 1) and (number == first or code.word(number - 1) not in _BEFORE_VALUE)
+    return _begins_clause(code, number)
+
+
+def _begins_clause(code: Code, number: int) -> bool:
+    """Whether a clause begins here that functions, tables and their columns have: NULL ON EMPTY, WITH WRAPPER."""
+    word, following = code.words(number, 2)
     if code.word(number - 1) in _BEFORE_VALUE:  # a column of that name
         return False
     return (
-        (word in _ON_EVENT and following == "on")
-        or (word == "default" and function == "json_value")
+        (word in _RESULTS and following == "on")
+        or (word == "empty" and following in _EMPTY_KINDS)
+        or word == "default"
         or (word in ("with", "without") and following in _BEHIND_WITH)
         or (word in ("keep", "omit") and following == "quotes")
+        or (word in ("allow", "disallow") and following == "scalars")
+        or (word in _STYLES and (following == ")" or _begins_clause(code, number + 1)))
     )
 
 
@@ -94,8 +119,94 @@ def _has_pairs(code: Code, first: int, end: int) -> bool:
 
 
 def _passed_values(code: Code, passing: int, end: int) -> Iterator[Edit]:
-    """`p PASSING BY VALUE x AS "k", y BY REF` is `p, x, y`."""
-    yield code.edit(passing, passing, ",")
+    """`PASSING BY VALUE x AS "k", y BY REF` is `PASSING x, y`."""
     for number in code.outside(passing + 1, end):
-        if code.word(number) == "by" or (code.word(number) == "as" and code.is_name(number + 1)):
+        by = code.word(number) == "by" and code.word(number + 1) in ("ref", "value")
+        if by or (code.word(number) == "as" and code.is_name(number + 1)):
             yield code.edit(number, number + 1)
+
+
+def _rows_of_json(code: Code, first: int, closing: int) -> Iterator[Edit]:
+    """JSON_TABLE(d FORMAT JSON, '$' AS p PASSING a AS "x" ERROR ON ERROR COLUMNS (…) PLAN (…)).
+
+    What its paths are given is handed to the document, as sqlglot has no other argument of a JSON_TABLE.
+    """
+    columns = next((n for n in code.outside(first, closing) if code.word(n) == "columns"), None)
+    if columns is None:  # Teradata: JSON_TABLE(ON (query) USING …)
+        return
+    head = (n for n in code.outside(first, columns) if code.word(n) in ("as", "passing") or _begins_clause(code, n))
+    end = next(head, columns)
+    passing = next((n for n in code.outside(end, columns) if code.word(n) == "passing"), columns)
+    given = "".join(f", {value}" for value in _values_passed(code, passing, columns))
+    if given:
+        last = next(code.items(first, end))[1]
+        format_ = next((n for n in code.outside(first, last) if code.stands(n, "format", "json")), last)
+        yield code.start_of(first), code.start_of(first), "JSON_QUERY("
+        yield code.end_of(format_ - 1), code.end_of(format_ - 1), f"{given})"
+    yield from _without_formats(code, first, end)
+    if end < columns:
+        yield code.edit(end, columns - 1)
+    listed = columns + 1
+    until = code.closing(listed) + 1 if code.word(listed) == "(" else closing
+    made = f"({_json_columns(code, listed, until)})"
+    if made != code.between(listed, closing):
+        yield code.edit(listed, closing - 1, made)
+
+
+def _values_passed(code: Code, passing: int, end: int) -> Iterator[str]:
+    clause = next((n for n in code.outside(passing + 1, end) if _begins_clause(code, n)), end)
+    for first, until in code.items(passing + 1, clause):
+        yield code.between(first, next((n for n in code.outside(first, until) if code.word(n) == "as"), until))
+
+
+def _json_columns(code: Code, first: int, end: int) -> str:
+    """The columns of a JSON_TABLE's list, which may stand in brackets: the names and types, and lists within."""
+    if code.word(first) == "(":
+        first, end = first + 1, code.closing(first)
+    return ", ".join(_json_column(code, begin, until) for begin, until in code.items(first, end))
+
+
+def _json_column(code: Code, first: int, until: int) -> str:
+    inner = next((n for n in code.outside(first, until) if code.word(n) == "columns"), None)
+    if code.word(first) == "nested" and inner is not None:
+        return f"NESTED PATH '$' COLUMNS ({_json_columns(code, inner + 1, until)})"
+    behind = (n for n in code.outside(first + 1, until) if code.word(n) in _OF_COLUMNS or _begins_clause(code, n))
+    return code.between(first, next(behind, until))
+
+
+def _rows_of_xml(code: Code, number: int, closing: int) -> Iterator[Edit]:
+    """XMLTABLE(XMLNAMESPACES(…), '/r' PASSING BY REF d AS "x" RETURNING SEQUENCE BY REF COLUMNS …), LATERAL or not."""
+    if code.word(number - 1) == "lateral":
+        yield code.edit(number - 1, number - 1)
+    if code.stands(number + 2, "xmlnamespaces", "("):
+        yield code.edit(number + 2, code.closing(number + 3) + 1)
+    passing = next((n for n in code.outside(number + 2, closing) if code.word(n) == "passing"), None)
+    if passing is None:
+        return
+    end = next((n for n in code.outside(passing, closing) if code.word(n) in ("columns", "returning")), closing)
+    yield from _passed_values(code, passing, end)
+    if code.stands(end, "returning", "sequence", "by", "ref"):
+        yield code.edit(end, end + 3)
+
+
+def nested_rows(code: Code) -> Iterator[Edit]:
+    """Oracle: FROM t NESTED doc.items[*] COLUMNS (a, NESTED b COLUMNS (c)) AS j: JSON_TABLE of t.doc, joined to t."""
+    for number in range(2, len(code) - 2):
+        if code.word(number) != "nested" or code.stands(number + 1, "table") or not code.is_name(number - 1):
+            continue
+        first = number + 1 + (code.word(number + 1) == "path")
+        columns = next((n for n in range(first, min(first + 40, len(code))) if code.word(n) in ("columns", ";")), None)
+        if columns is None or not code.is_name(first) or not code.stands(columns, "columns", "("):
+            continue
+        closing = code.closing(columns + 1)
+        around = (n for n in range(1, number) if code.word(n - 1) == "columns")  # NESTED within JSON_TABLE's columns
+        if closing >= len(code) or any(code.closing(n) > number for n in around):
+            continue
+        table = code.between(number - 1, number)
+        first += 2 * (code.name(first) == code.name(number - 1) and code.word(first + 1) == ".")
+        made = _json_columns(code, columns + 1, closing + 1)
+        rows = f"LEFT JOIN JSON_TABLE({table}.{code.between(first, first + 1)}, '$' COLUMNS ({made}))"
+        as_ = closing + (code.word(closing + 1) == "as")
+        aliased = code.is_name(as_ + 1) and code.word(as_ + 1) not in _RELATION_ENDS
+        alias = code.between(as_ + 1, as_ + 2) if aliased else f"nested_rows_{number}"
+        yield code.edit(number, as_ + aliased, f"{rows} {alias} ON 1 = 1")

@@ -14,7 +14,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.keywords import QUERIES
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, end_around, recursion_clauses
-from ingestion.parsing.sqlglot.repairs._documents import RETURNED_DOCUMENT, document_functions
+from ingestion.parsing.sqlglot.repairs._documents import RETURNED_DOCUMENT, document_functions, nested_rows
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
     cloned_table,
@@ -666,7 +666,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "questdb": (_questdb,),
     "risingwave": (_sink,),
     "greenplum": (_overriding, foreign_table, unknown_types, _only_rows),
-    "oracle": (*SERVER_REPAIRS["oracle"], _only_rows),
+    "oracle": (*SERVER_REPAIRS["oracle"], _only_rows, nested_rows),
     "postgres": (_overriding, foreign_table, unknown_types, _only_rows),
     "hive": (existing_partition,),
     "redshift": (table_properties, merged_without_duplicates, unknown_types),

@@ -23,6 +23,12 @@ from tests.support.lineage_lines import column_lines
         ("JSON_QUERY(a, '$.x' RETURNING VARCHAR(100) WITH CONDITIONAL WRAPPER NULL ON EMPTY)", "a"),
         ("JSON_VALUE(a, '$?(@.x > $y)' PASSING b AS \"y\" RETURNING INT DEFAULT 0 ON EMPTY)", "ab"),
         ("JSON_EXISTS(a, '$?(@.x > $y)' PASSING b AS \"y\" ERROR ON ERROR)", "ab"),
+        ("JSON_QUERY(a, '$.x' EMPTY ARRAY ON EMPTY DEFAULT '1' ON ERROR)", "a"),
+        ("JSON_QUERY(a, '$.x' ALLOW SCALARS WITH WRAPPER)", "a"),
+        ("JSON_OBJECT('k' VALUE a, 'l' VALUE b STRICT WITH UNIQUE KEYS)", "ab"),
+        ("JSON_VALUE(a, '$.x' RETURNING INT TRUNCATE NULL ON MISMATCH)", "a"),
+        ("JSON_ARRAY(s.strict)", "strict"),
+        ("JSON_MERGEPATCH(a, b RETURNING CLOB PRETTY)", "ab"),
         ("XMLSERIALIZE(DOCUMENT a AS CLOB)", "a"),
         ("XMLSERIALIZE(content AS CLOB)", "content"),
         ("XMLPARSE(DOCUMENT a WELLFORMED)", "a"),
@@ -65,3 +71,38 @@ def test_postgres_names_an_output_by_the_function(call: str) -> None:
 def test_a_condition_is_read_of_a_document() -> None:
     text = "INSERT INTO t (v) SELECT a FROM s WHERE XMLEXISTS('//x' PASSING BY REF b)"
     assert column_lines(text, "db2") == {"V = S.A", "* filter S.B"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "relation"),
+    [
+        ("postgres", "json_table(s.doc, '$' columns (b int path '$.b' keep quotes null on empty error on error)) x"),
+        ("postgres", "json_table(s.doc, '$' columns (b int path '$.b' omit quotes on scalar string)) x"),
+        ("postgres", "json_table(s.doc, '$' columns (q int, nested '$.x[*]' as n columns (b int)) error on error) x"),
+        ("postgres", "json_table(s.doc, '$' columns (b timestamp with time zone path '$.b' default now() on empty)) x"),
+        ("oracle", "json_table(s.doc columns (b, c path x.y)) x"),
+        ("oracle", "json_table(s.doc columns nested x[*] columns (b varchar2(9) truncate path '$.b')) x"),
+        ("oracle", "json_table(s.doc, '$' columns (b varchar2(9) format json with wrapper path '$.b')) x"),
+        (
+            "trino",
+            "json_table(s.doc, 'lax $' columns (b int, nested path '$.x' as n columns (c int)) plan (p outer n)) x",
+        ),
+        ("exasol", "json_table(s.doc, '$' columns (b int path '$.b' default '0' on empty)) x"),
+    ],
+)
+def test_the_columns_of_a_document_are_those_that_its_table_lists(dialect: str, relation: str) -> None:
+    found = column_lines(f"insert into t (a) select x.b from s, {relation}", dialect)
+    assert {line.lower() for line in found} == {"a f s.doc", "* filter s.doc"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "relation"),
+    [
+        ("oracle", "json_table(s.a format json, '$?(@.x > $y)' passing s.b as \"y\" error on error columns (v int)) x"),
+        ("postgres", "json_table(s.a, '$' as root passing s.b as y, 3 as z columns (v int path '$.v')) x"),
+        ("postgres", "xmltable('/r' passing by ref s.a, s.b as y columns v text path 'v') x"),
+    ],
+)
+def test_what_the_paths_of_a_table_are_given_is_read(dialect: str, relation: str) -> None:
+    found = column_lines(f"insert into t (a) select x.v from s, {relation}", dialect)
+    assert {line.lower() for line in found if line[0] != "*"} == {"a f s.a", "a f s.b"}
