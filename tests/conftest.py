@@ -70,6 +70,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A local session with two cores, stopped after the last test."""
     from pyspark.sql import SparkSession  # the other tests must not pay for it
 
+    from workflows.runtime.java_classes import know_classes
+
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     home = tmp_path_factory.mktemp("spark")
     settings = {
@@ -84,6 +86,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.memory": "3g",
         "spark.local.dir": str(home / "local"),
         "spark.log.level": "ERROR",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         # As a session of ours has it: workers are forks of what has our modules loaded.
         "spark.python.daemon.module": "workflows.runtime.worker_daemon",
         "spark.sql.session.timeZone": "UTC",
@@ -96,6 +99,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     for key, value in settings.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
+    know_classes(session.sparkContext._gateway.jvm)
     yield session
     session.stop()
 

@@ -9,6 +9,7 @@ import weakref
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import chain, islice
 from queue import LifoQueue
@@ -160,9 +161,33 @@ def warm_parser(timeout_seconds: float) -> ThreadedParser:
     return _start(Limits(seconds=timeout_seconds), os.getpid())
 
 
+@contextmanager
+def kept_parser(threads: int, limits: Limits, parser: Parser) -> Iterator[ThreadedParser]:
+    """A parser for the block that tells names, which the next block like it in this process is given as well.
+
+    One is kept, as long as the process lives and asks for no other; it is closed where the block did not come to its
+    end, since it may still be parsing what nobody waits for.
+    """
+    kept = _keep(threads, limits, parser, os.getpid())
+    try:
+        yield kept
+    except BaseException:
+        _keep.cache_clear()
+        kept.close()
+        raise
+
+
 def close_warm_parsers() -> None:
     """Ends every parser that nobody uses now."""
     _start.cache_clear()
+    _keep.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _keep(threads: int, limits: Limits, parser: Parser, _process: int) -> ThreadedParser:
+    kept = ThreadedParser(threads, limits, parser)
+    kept.close_with_its_last_user()
+    return kept
 
 
 @lru_cache(maxsize=_MOST_WARM)

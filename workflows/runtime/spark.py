@@ -37,6 +37,7 @@ from workflows.runtime.java import (
     most_used_first,
     options_to_use,
 )
+from workflows.runtime.java_classes import know_classes
 from workflows.runtime.logs import quiet_py4j
 from workflows.runtime.signals import GracefulShutdown
 from workflows.runtime.spark_kinds import (
@@ -149,6 +150,10 @@ _DEFAULTS = {
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "false",
     # Spark keeps workers of their own for what differs in this: half as many do the tasks of RDDs and of DataFrames.
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
+    # Nobody sees the plan of a query, nor where a column was made: Spark writes the one down for its listeners, and
+    # PySpark looks for the other, and tells the JVM, whenever a column is made: two fifths of all that it asks of it.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.log.level": "ERROR",
 }
 _DAEMON = "workflows.runtime.worker_daemon"
@@ -408,6 +413,7 @@ def _context(conf: SparkConf) -> SparkContext:
     with _explained_launch() as output:
         streams = {} if _talks() else {"stdout": output, "stderr": output}
         gateway = launch_gateway(conf, streams)  # type: ignore[no-untyped-call]
+    know_classes(gateway.jvm)
     return SparkContext(conf=conf, gateway=gateway)
 
 

@@ -400,7 +400,7 @@ def with_namespace(statements: DataFrame, *, session_changes: bool) -> DataFrame
     `session_changes` is false where there is none.
     """
     if not session_changes:
-        return statements.withColumn("namespace_database", F.col("database")).withColumn("namespace_path", _own_path())
+        return statements.withColumns({"namespace_database": F.col("database"), "namespace_path": _own_path()})
     before = Window.partitionBy("session").orderBy(*ORDER).rowsBetween(Window.unboundedPreceding, -1)
     followed = statements.withColumns({name: of.over(before) for name, of in _set_so_far().items()})
     return _with_what_was_set(followed)
@@ -459,11 +459,9 @@ def _with_what_was_set(followed: DataFrame) -> DataFrame:
     own_database = F.col("path").isNotNull() | (guessed & F.col("database").isNotNull())
     set_database = F.when(~own_database, F.col("set_database_before"))
     known_database = F.when(_is_known(set_database), set_database)
-    return (
-        followed.withColumn("namespace_path", path)
-        .withColumn("namespace_database", F.coalesce(known_database, "database", set_database))
-        .drop(*_set_so_far())
-    )
+    database = F.coalesce(known_database, "database", set_database)
+    placed = followed.withColumns({"namespace_path": path, "namespace_database": database})
+    return placed.drop(*_set_so_far())
 
 
 def _is_known(name: Column) -> Column:

@@ -21,7 +21,7 @@ from ingestion.binding.external_tables import may_have_location, with_location
 from ingestion.errors import ParseTimeout, Unparsable
 from ingestion.model.isolation import Failure, FailureStage, Isolation, Probe, no_probe
 from ingestion.model.lineage import StatementKind
-from ingestion.parsing.parser_pool import ThreadedParser
+from ingestion.parsing.parser_pool import ThreadedParser, kept_parser
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.templates import ParsedTemplate, TemplateKey, tier_brought
 from ingestion.parsing.tiers import ParseOutcome, Parser, ParseRequest, Tier
@@ -74,7 +74,8 @@ def parse_templates(
     """
     spark = statements.sparkSession
     tasks = max(1, min(parsing.threads, spark.sparkContext.defaultParallelism))
-    if expected + len(texts or ()) <= _FOR_ONE_TASK:
+    few = expected + len(texts or ()) <= _FOR_ONE_TASK
+    if few:
         tasks, statements = 1, statements.coalesce(1)
     at = F.struct("file", "line", "position")
     distinct = (
@@ -91,7 +92,7 @@ def parse_templates(
     for part in _rounds(distinct, expected // (_TEMPLATES_A_TASK * tasks) + 1):
         # By fingerprint, so that the statements that are slow in one log are not all in one task.
         spread = part.repartition(tasks, "fingerprint") if tasks > 1 else part.coalesce(1)
-        parsed = spread.mapInArrow(_parser_task(per_task), _RESULT_SCHEMA)
+        parsed = spread.mapInArrow(_parser_task(per_task, are_few=few), _RESULT_SCHEMA)
         # All at once: an iterator has Spark work on one partition after the other.
         for row in parsed.collect():
             yield template_of(row.asDict())
@@ -135,10 +136,17 @@ def template_of(row: Mapping[str, Any]) -> ParsedTemplate:
     )
 
 
-def _parser_task(parsing: Parsing) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _parser_task(
+    parsing: Parsing, *, are_few: bool = False
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a task does. Where templates `are_few`, a parser process takes longer to start than to parse them: the one
+    that a later run in this session finds is worth its memory, which after many templates others need.
+    """
+    begun = kept_parser if are_few else ThreadedParser
+
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = _ParserTask(parsing)
-        with ThreadedParser(parsing.threads, parsing.limits, parsing.parser) as parser:
+        with begun(parsing.threads, parsing.limits, parsing.parser) as parser:
             rows = []
             for outcome in parser.parse(task.requests(batches)):
                 rows.append(task.row(outcome))

@@ -98,6 +98,8 @@ class GatheredLoads:
 def gather_loads(statements: Statements, defaults: NamespaceDefaults) -> GatheredLoads:
     """The loads of the statements that this run read; those without a time tell nothing."""
     statistics = statements.statistics
+    if not statistics.failed_loads and not statistics.measured_loads:
+        return GatheredLoads((), (), cut=False)
     # In one partition nothing is to be shuffled.
     frame = statements.frame.coalesce(1) if statements.are_few else statements.frame
     rows = _LoadRows(

@@ -18,9 +18,9 @@ from ingestion import LineageParser
 from ingestion.analysis.symbolic import names_in_bytes
 from ingestion.cores import cores
 from ingestion.errors import ConfigError
-from ingestion.parsing.parser_pool import close_warm_parsers, warm_parser
-from ingestion.parsing.sandbox.process import CHILD_MODULE
-from ingestion.parsing.tiers import ParseRequest
+from ingestion.parsing.parser_pool import ThreadedParser, close_warm_parsers, kept_parser, warm_parser
+from ingestion.parsing.sandbox.process import CHILD_MODULE, Limits
+from ingestion.parsing.tiers import Parser, ParseRequest
 
 
 @pytest.fixture(autouse=True)
@@ -150,3 +150,27 @@ def test_who_is_interrupted_while_an_answer_is_on_its_way_is_not_given_it_later(
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert edge(2) == ("s2.a2", "t.x")
+
+
+def _parse_with_names(parser: ThreadedParser) -> None:
+    (outcome,) = parser.parse([ParseRequest("", "INSERT INTO t SELECT a FROM s", "ansi")])
+    assert outcome.symbolic is not None
+    assert names_in_bytes(outcome.symbolic) is not None
+
+
+def test_a_parser_is_kept_for_the_next_block_like_it_and_for_no_other() -> None:
+    found = []
+    for seconds in (30, 30, 5):
+        with kept_parser(1, Limits(seconds=seconds), Parser.AUTO) as parser:
+            _parse_with_names(parser)
+        del parser
+        found += parser_processes()
+    first, again, other = found
+    assert first == again != other
+
+
+def test_a_parser_is_not_kept_where_a_block_did_not_come_to_its_end() -> None:
+    with pytest.raises(KeyboardInterrupt), kept_parser(1, Limits(), Parser.AUTO) as parser:
+        _parse_with_names(parser)
+        raise KeyboardInterrupt
+    assert parser_processes() == []

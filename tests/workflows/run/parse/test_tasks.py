@@ -10,6 +10,7 @@ from ingestion.analysis.analyzer import mentions
 from ingestion.analysis.symbolic import names_in_bytes
 from ingestion.parsing.sandbox.process import Limits
 from ingestion.parsing.templates import ParsedTemplate
+from tests.support.parser_processes import parser_processes
 from workflows.run.parse.tasks import Parsing, parse_templates
 from workflows.run.read.statements import STATEMENT_SCHEMA, rows_of
 
@@ -46,3 +47,17 @@ def test_what_is_known_is_not_parsed_again(spark: SparkSession) -> None:
     many = tuple((f"other {number}", "postgres") for number in range(200))
     assert len(parsed(spark, 10, known)) == len(parsed(spark, 10, (*known, *many))) == 3
     assert len(parsed(spark, 10, of_another_dialect)) == 10
+
+
+def test_few_are_parsed_by_the_process_that_parsed_those_before(spark: SparkSession) -> None:
+    parsed(spark, expected=10)
+    before = set(parser_processes())
+    parsed(spark, expected=10)
+    assert before
+    assert set(parser_processes()) == before
+
+
+def test_of_many_no_process_is_kept(spark: SparkSession) -> None:
+    before = set(parser_processes())
+    parsed(spark, expected=9_000)
+    assert set(parser_processes()) <= before
