@@ -43,6 +43,11 @@ def column_lines(text: str, dialect: str = "postgres", schemas: Schemas | None =
     return {line for line in lines if not line.startswith(("from ", "into "))}
 
 
+def value_lines(text: str, dialect: str) -> set[str]:
+    """The lines of values: which rows there are decides none of them."""
+    return {line for line in column_lines(text, dialect) if not line.startswith("* ")}
+
+
 def lines_of(flow: Flow) -> Iterator[str]:
     if flow.target is not None:
         yield f"into {flow.target.name.dotted}"

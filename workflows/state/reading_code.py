@@ -40,6 +40,7 @@ READING_CODE = (
     "ingestion.dialects.lexing",
     "ingestion.dialects.methods",
     "ingestion.dialects.other_dialects",
+    "ingestion.dialects.relations",
     "ingestion.dialects.types",
     "ingestion.dialects.unfilled_templates",
     "ingestion.errors",

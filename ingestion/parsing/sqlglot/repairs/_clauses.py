@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingestion.dialects.cursor import Code, Edit, with_edits
+from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import CHANGES, QUERY_STARTS
 from ingestion.errors import FinalRefusal
@@ -14,7 +14,6 @@ from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _LOCKED = keywords("select sel with insert ins update upd delete del merge create replace")
 _PHASES = keywords("group having qualify order sample union intersect minus except expand with ;")
-_ROWS = keywords("from select")
 _QUERY_ENDS = keywords("select sel union intersect minus except expand ;")
 _ORDERED = keywords("hash partition local order dimension using")
 _CHANGED = keywords("final old new")
@@ -24,13 +23,6 @@ _CLAUSES = keywords(
     "where group having qualify sample union intersect minus except join left right inner full cross on ;"
 )
 _PERIOD_ENDS = keywords("by for qualify order ;")
-_PIPED = keywords("from select table values")
-_BEFORE_QUERY = keywords("as ( )") | {""}
-_PIPE_STARS = {"set": "REPLACE", "rename": "RENAME", "drop": "EXCEPT"}
-_PIPE_EXTENDS = keywords("extend window")
-_PIPE_FORGETS = keywords("select aggregate distinct pivot unpivot call as union intersect except")
-_UNKNOWN_COLUMN = "(SELECT original.unknown FROM (SELECT NULL AS known) AS original)"
-"""A column that no relation in scope has: it comes from nowhere, and is told as unknown."""
 _CHANGE_COLUMNS = {
     "changes": ("VERSION", "CREATION_VERSION", "OPERATION", "COLUMNS", "CONTEXT"),
     "version": ("VERSION", "CONTEXT"),
@@ -52,7 +44,6 @@ _BEHIND_SCRIPT = keywords("row recordreader from insert where group having clust
 _BETWEEN_QUERIES = keywords("union except intersect minus )")
 _BEHIND_LIST = keywords("from into union except intersect minus")
 _BLOCKS = keywords("begin case if loop")
-_BEHIND_RELATION = _CLAUSES | keywords("using natural tablesample for with order limit pivot unpivot window lateral")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
 _SELECTED = keywords("distinct distinctrow all")
 _WAYS_TO_SELECT = keywords(
@@ -613,166 +604,6 @@ def _verb_of_script(code: Code, using: int) -> int | None:
     return found
 
 
-def _piped_columns(code: Code) -> Iterator[Edit]:
-    """|> SET a = b, |> RENAME a AS b, |> DROP a, |> WINDOW f() OVER () AS w: as what sqlglot has for it.
-
-    It takes the rows of each for a query without a name, so that `t.a` behind it would be a field of a column t.
-    """
-    moved = _names_behind_changes(code)
-    for number in range(1, len(code) - 3):
-        if not code.stands(number, "|", ">"):
-            continue
-        verb = code.word(number + 2)
-        last = _end_of_pipe(code, number) - 1
-        if verb in _PIPE_EXTENDS and any(_named_behind(code, number)):
-            yield code.edit(number + 2, number + 2, "JOIN LATERAL (SELECT")
-            yield code.end_of(last), code.end_of(last), f") AS extended_{number} ON TRUE"
-        elif verb == "window":
-            yield code.edit(number + 2, number + 2, "EXTEND")
-        elif verb == "call":
-            yield from _called_function(code, number, last)
-        elif verb in _PIPE_STARS:
-            listed = code.items(number + 3, last + 1)
-            items = ", ".join(_star_item(code, verb, first, until, moved) for first, until in listed)
-            yield code.edit(number + 2, last, f"SELECT * {_PIPE_STARS[verb]} ({items})")
-            moved = {at: name for at, name in moved.items() if not number < at <= last}
-    yield from (code.edit(at, at + 2, name) for at, name in moved.items())
-
-
-def _end_of_pipe(code: Code, pipe: int) -> int:
-    """Where what a pipe does to its rows ends."""
-    behind = code.outside(pipe + 2)
-    end = next((n for n in behind if code.stands(n, "|", ">") or code.word(n) == ";"), None)
-    return end_around(code, pipe + 2) if end is None else end
-
-
-def _level_before(code: Code, pipe: int) -> list[int]:
-    """What stands before a pipe in the parentheses that it stands in."""
-    opening = max((n for n in range(pipe) if code.word(n) == "(" and code.closing(n) > pipe), default=-1)
-    return list(code.outside(opening + 1, pipe))
-
-
-def _names_of_rows(code: Code, pipe: int) -> frozenset[str]:
-    """The names that a pipe's rows go by: those of FROM and JOIN, or of |> AS; SELECT and AGGREGATE leave none."""
-    names: set[str] = set()
-    piped = False
-    for number in _level_before(code, pipe):
-        word = code.word(number)
-        if code.stands(number, "|", ">"):
-            piped = True
-            if code.word(number + 2) in _PIPE_FORGETS:
-                names.clear()
-            if code.word(number + 2) == "as":
-                names.add(code.name(number + 3))
-        elif word in ("from", "join") or (word == "," and names and not piped):
-            names.add(_name_of_rows(code, number + 1))
-    return frozenset(names - {""})
-
-
-def _name_of_rows(code: Code, number: int) -> str:
-    """The alias of a relation in FROM, or the last part of its name."""
-    parts, end = code.dotted_name(number)
-    end = code.after(end) if code.word(end) == "(" else end
-    end += code.word(end) == "as"
-    if code.is_name(end) and (code.is_quoted(end) or code.word(end) not in _BEHIND_RELATION):
-        return code.name(end)
-    return parts[-1] if parts else ""
-
-
-def _named_behind(code: Code, pipe: int) -> Iterator[int]:
-    """Where a column is named by its relation behind a pipe, as long as the relations have their names: `t.a`."""
-    names = _names_of_rows(code, pipe)
-    following, end = _end_of_pipe(code, pipe), end_around(code, pipe + 2)
-    while names and following < end and code.stands(following, "|", ">"):
-        verb, until = code.word(following + 2), _end_of_pipe(code, following)
-        if verb != "as":
-            own = _names_of_inner_queries(code, following + 3, until)
-            for number in range(following + 3, until - 2):
-                qualified = code.word(number + 1) == "." and code.word(number - 1) != "."
-                if qualified and code.name(number) in names and (number, code.name(number)) not in own:
-                    yield number
-        if verb in _PIPE_FORGETS:
-            return
-        following = until
-
-
-def _names_of_inner_queries(code: Code, first: int, until: int) -> set[tuple[int, str]]:
-    """Where a name is that of an inner query's own relation: x in `EXTEND (SELECT MAX(x.a) FROM u AS x) AS m`."""
-    found: set[tuple[int, str]] = set()
-    for inside in _inner_queries(code, first, until):
-        names = {_name_of_rows(code, n + 1) for n in inside if code.word(n) in ("from", "join", ",")}
-        found.update((number, code.name(number)) for number in inside if code.name(number) in names)
-    return found
-
-
-def _inner_queries(code: Code, first: int, until: int) -> Iterator[range]:
-    """What stands within the parentheses of each query among the tokens from `first` to before `until`."""
-    for opening in range(first, until - 1):
-        if code.word(opening) == "(" and code.word(opening + 1) in QUERY_STARTS:
-            yield range(opening + 1, code.closing(opening))
-
-
-def _names_behind_changes(code: Code) -> dict[int, str]:
-    """Where `t.a` stands behind |> SET, DROP or RENAME, and how the column is named there.
-
-    It is still the column of t: of one that SET or DROP has changed, no query behind it tells.
-    """
-    moved: dict[int, str] = {}
-    for number in range(1, len(code) - 3):
-        verb = code.word(number + 2)
-        if not code.stands(number, "|", ">") or verb not in _PIPE_STARS:
-            continue
-        changed: dict[str, str] = {}
-        for first, until in code.items(number + 3, _end_of_pipe(code, number)):
-            changed[code.column(first)] = code.between(until - 1, until) if verb == "rename" else _UNKNOWN_COLUMN
-        for at in _named_behind(code, number):
-            if code.is_name(at + 2):  # not t.*
-                name = moved.get(at, code.between(at + 2, at + 3))
-                moved[at] = changed.get(Code.of(name, code.dialect, 1).column(0), name)
-    # Without its relation the name would be that of a column that the inner query reads.
-    inner = list(_inner_queries(code, 0, len(code))) if moved else []
-    return {at: _UNKNOWN_COLUMN if any(at in inside for inside in inner) else name for at, name in moved.items()}
-
-
-def _piped_query(code: Code) -> Iterator[Edit]:
-    """SELECT a FROM t |> …, TABLE t |> …: the rows of a query, or of a table, as FROM would give them."""
-    for number in range(2, len(code) - 1):
-        if not code.stands(number, "|", ">"):
-            continue
-        level = _level_before(code, number)
-        begin = next((n for n in level if code.word(n) in _PIPED and code.word(n - 1) in _BEFORE_QUERY), None)
-        if begin is None or code.word(begin) == "from" or any(code.stands(n, "|", ">") for n in level):
-            continue
-        if code.word(begin) == "table":
-            yield code.edit(begin, begin, "FROM")
-        else:
-            yield code.start_of(begin), code.start_of(begin), "FROM ("
-            yield code.end_of(number - 1), code.end_of(number - 1), ")"
-
-
-def _called_function(code: Code, pipe: int, last: int) -> Iterator[Edit]:
-    """|> CALL f(1) AS x: the rows of f, whose first argument are the rows before it: FROM f((query), 1) AS x."""
-    opening = next((n for n in range(pipe + 3, last + 1) if code.word(n) == "("), None)
-    begin = next((n for n in _level_before(code, pipe) if code.word(n) in _ROWS), None)
-    if opening is None or begin is None:
-        return
-    given = code.between(opening + 1, code.closing(opening))
-    rows = f"(SELECT * FROM ({code.between(begin, pipe)}))"
-    call = f"{code.between(pipe + 3, opening)}({rows}{', ' if given else ''}{given})"
-    yield code.edit(begin, last, f"FROM {call} {code.between(code.after(opening), last + 1)}")
-
-
-def _star_item(code: Code, verb: str, first: int, until: int, moved: dict[int, str]) -> str:
-    if verb == "set" and code.word(first + 1) == "=":
-        start = code.start_of(first + 2)
-        named = [(at, name) for at, name in moved.items() if first < at < until]
-        edits = [(code.start_of(at) - start, code.end_of(at + 2) - start, name) for at, name in named]
-        return f"{with_edits(code.between(first + 2, until), edits)} AS {code.between(first, first + 1)}"
-    if verb == "rename" and until == first + 2:
-        return f"{code.between(first, first + 1)} AS {code.between(first + 1, until)}"
-    return code.between(first, until)
-
-
 def _graph_rows(code: Code) -> Iterator[Edit]:
     """GRAPH_TABLE (g MATCH (a IS p) COLUMNS (a.n AS x)), GRAPH g MATCH (a:p) RETURN a.n AS x: rows with those columns.
 
@@ -997,8 +828,8 @@ def recursion_clauses(code: Code) -> Iterator[Edit]:
 _MYSQL = (_defaults, _ways_to_select, _signed_integers, _ordered_groups, _matched_columns, _escapes)
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
-    "bigquery": (_piped_columns, _piped_query, _graph_rows, _inserted_row),
-    "databricks": (_at_version, _scripted_rows, _piped_columns, _piped_query),
+    "bigquery": (_graph_rows, _inserted_row),
+    "databricks": (_at_version, _scripted_rows),
     "db2": (_rows_of_changes, _included_columns),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
@@ -1016,7 +847,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     ),
     "greenplum": (_trimmed_text, _own_operators, _typed_texts),
     "postgres": (_trimmed_text, _graph_rows, _named_joins, _own_operators, _typed_texts),
-    "spark": (_at_version, _scripted_rows, _piped_columns, _piped_query),
+    "spark": (_at_version, _scripted_rows),
     "teradata": (
         _locking,
         _rows_alone,

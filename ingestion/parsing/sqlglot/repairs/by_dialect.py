@@ -44,6 +44,7 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     view_over_files,
     written_files,
 )
+from ingestion.parsing.sqlglot.repairs._pipes import PIPE_REPAIRS, PIPING
 from ingestion.parsing.sqlglot.repairs._semantic_views import semantic_view
 from ingestion.parsing.sqlglot.repairs._servers import (
     SERVER_REPAIRS,
@@ -75,13 +76,6 @@ _BEFORE_DATABASES = _BEFORE_ONLY | keywords("table view exists synonym for")
 _OF_ONE = keywords("containers only")
 _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
-# SELECT a FROM t |> …: the pipe would be taken for one behind t, and the list be lost.
-# FROM t |> EXTEND 1 AS b |> SELECT t.a: the rows would have lost their name, and t.a be a field of a column t.
-_MISREAD_PIPES = (
-    re.compile(r"\bselect\b(?:(?!\|>|;|\bselect\b).){0,2000}+\|>", re.IGNORECASE | re.DOTALL),
-    re.compile(r"\|>\s*+extend\b", re.IGNORECASE),
-)
-_PIPING = frozenset({"bigquery", "databricks", "spark"})
 # a <% b: b would be the name of a comparison of a.
 _WITH_SIMILARITY = frozenset({"greenplum", "postgres"})
 _TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
@@ -699,7 +693,8 @@ _EVERYWHERE: tuple[Repair, ...] = (
 
 def repairs_of(dialect: str) -> tuple[Repair, ...]:
     """All that is repaired in the texts of a dialect."""
-    return (*_REPAIRS.get(dialect, ()), *CLAUSE_REPAIRS.get(dialect, ()), *_EVERYWHERE)
+    pipes = PIPE_REPAIRS if dialect in PIPING else ()
+    return (*_REPAIRS.get(dialect, ()), *CLAUSE_REPAIRS.get(dialect, ()), *pipes, *_EVERYWHERE)
 
 
 def repair_text(text: str, dialect: Dialect) -> str | None:
@@ -760,7 +755,7 @@ def _is_misread(text: str, dialect: str) -> bool:
         if "@" in text or _CHANGED_QUERY.match(text) is not None:
             return True
         return any(pattern.search(text) is not None for pattern in (_INCLUDED, CURRENT, _ONLY))
-    if dialect in _PIPING and "|>" in text and any(pipe.search(text) is not None for pipe in _MISREAD_PIPES):
+    if dialect in PIPING and "|>" in text:
         return True
     if dialect in _WITH_SIMILARITY and "<%" in text:
         return True

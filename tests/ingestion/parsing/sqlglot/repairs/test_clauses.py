@@ -6,15 +6,10 @@ import pytest
 
 from ingestion.parser import LineageParser
 from ingestion.statements import classify, split
-from tests.support.lineage_lines import column_lines, lines_of_flows, problems
+from tests.support.lineage_lines import column_lines, lines_of_flows, problems, value_lines
 
 _DOCUMENT = {"a = s.id", "b f s.doc"}
 _DOCUMENT_UP = {"A = S.ID", "B f S.DOC"}
-
-
-def _own_lines(text: str, dialect: str) -> set[str]:
-    """The lines of values: which rows there are decides none of them."""
-    return {line for line in column_lines(text, dialect) if not line.startswith("* ")}
 
 
 @pytest.mark.parametrize(
@@ -46,7 +41,7 @@ def _own_lines(text: str, dialect: str) -> set[str]:
     ],
 )
 def test_clauses_of_teradata_leave_values_where_they_are(text: str, expected: str) -> None:
-    assert _own_lines(text, "teradata") == {expected}
+    assert value_lines(text, "teradata") == {expected}
     assert not problems(text, "teradata")
 
 
@@ -192,7 +187,7 @@ def test_documents_are_read_whatever_is_done_where_nothing_is_found(
     dialect: str, relation: str, expected: set[str]
 ) -> None:
     text = f"insert into t (a, b) select s.id, x.b from s, {relation}"
-    assert _own_lines(text, dialect) == expected
+    assert value_lines(text, dialect) == expected
     assert not problems(text, dialect)
 
 
@@ -210,7 +205,7 @@ def test_a_pivot_may_be_ordered(relation: str) -> None:
 
 def test_a_pivot_to_xml_gives_one_column() -> None:
     text = "create table t as select * from (select k, q, v from s) pivot xml (sum(v) as n for q in (any))"
-    lines = _own_lines(text, "oracle")
+    lines = value_lines(text, "oracle")
     assert {line for line in lines if " = " in line or " agg " in line} == {"K = S.K", "Q_XML agg S.V"}
 
 
@@ -220,7 +215,7 @@ def test_a_pivot_to_xml_gives_one_column() -> None:
 )
 def test_tracked_changes_are_those_of_a_table(dialect: str, rows: str) -> None:
     text = f"insert into t (k, o) select c.k, c.sys_change_version from {rows}"
-    assert _own_lines(text, dialect) == {"k = s.k", "o is constant"}
+    assert value_lines(text, dialect) == {"k = s.k", "o is constant"}
 
 
 @pytest.mark.parametrize("dialect", ["fabric", "tsql"])
@@ -251,7 +246,7 @@ def test_a_search_of_texts_gives_rows_of_the_table_that_it_searches(
 )
 def test_a_search_of_meanings_gives_what_the_texts_say(rows: str, expected: set[str]) -> None:
     text = f"insert into t (n) select f.keyphrase from d.own o cross apply {rows} f"
-    assert {line for line in _own_lines(text, "tsql") if line.startswith("n ")} == expected
+    assert {line for line in value_lines(text, "tsql") if line.startswith("n ")} == expected
 
 
 @pytest.mark.parametrize("dialect", ["databricks", "hive", "spark"])
@@ -273,56 +268,14 @@ def test_a_search_of_meanings_gives_what_the_texts_say(rows: str, expected: set[
     ],
 )
 def test_a_script_makes_columns_of_the_rows_that_it_is_given(dialect: str, text: str, expected: set[str]) -> None:
-    assert _own_lines(text, dialect) == expected
+    assert value_lines(text, dialect) == expected
     assert [str(table) for table in LineageParser(text, dialect=dialect).source_tables] == ["s"]
 
 
 @pytest.mark.parametrize("dialect", ["databricks", "spark"])
 def test_a_version_behind_a_name_is_no_part_of_it(dialect: str) -> None:
     text = "insert into t (a) select n.a from d.s@v5 n join d.s@20240101000000000 o on n.k = o.k"
-    assert _own_lines(text, dialect) == {"a = d.s.a"}
-
-
-@pytest.mark.parametrize("dialect", ["bigquery", "databricks", "spark"])
-@pytest.mark.parametrize(
-    ("steps", "expected"),
-    [
-        ("|> set a = a + b", {"a f s.a", "a f s.b", "b = s.b"}),
-        ("|> rename a as c", {"c = s.a", "b = s.b"}),
-        ("|> drop a", {"b = s.b"}),
-        ("|> set a = b, b = 1 |> where a > 3", {"a = s.b", "b is constant"}),
-        ("|> drop b |> rename a as c |> extend c * 2 as d", {"c = s.a", "d f s.a"}),
-    ],
-)
-def test_pipes_change_columns_one_behind_the_other(dialect: str, steps: str, expected: set[str]) -> None:
-    assert _own_lines(f"create table t as from s |> select a, b {steps}", dialect) == expected
-
-
-@pytest.mark.parametrize("dialect", ["bigquery", "databricks", "spark"])
-@pytest.mark.parametrize(
-    ("steps", "expected"),
-    [
-        ("|> extend n.a + 1 as x |> select n.b, x", {"b = d.s.b", "x f d.s.a"}),
-        ("|> extend a + 1 as x |> where n.c > 1 |> select n.*, x", {"x f d.s.a"}),
-        ("|> join d.r as m on n.k = m.k |> extend n.a * m.a as x |> select n.b, m.c, x",
-         {"b = d.s.b", "c = d.r.c", "x f d.s.a", "x f d.r.a"}),
-        ("|> extend a + 1 as x |> extend x + n.b as y |> as q |> select q.y", {"y f d.s.a", "y f d.s.b"}),
-        ("|> set a = n.a + c |> select a, n.b", {"a f d.s.a", "a f d.s.c", "b = d.s.b"}),
-        ("|> set a = c |> set b = n.d |> select n.a as x, b, n.e.f as y",
-         {"x is constant", "b = d.s.d", "y f d.s.e"}),
-        ("|> rename a as c |> set c = d |> select n.a as x, c", {"x is constant", "c = d.s.d"}),
-        ("|> rename a as c |> select n.a as x, c", {"x = d.s.a", "c = d.s.a"}),
-        ("|> drop a |> select n.a as x, n.b", {"x is constant", "b = d.s.b"}),
-        ("|> join d.r as m on n.k = m.k |> drop z |> select m.b", {"b = d.s.b|d.r.b"}),
-    ],
-)  # fmt: skip
-def test_the_rows_of_a_pipe_keep_the_names_of_their_tables(dialect: str, steps: str, expected: set[str]) -> None:
-    assert _own_lines(f"create table t as from d.s as n {steps}", dialect) == expected
-
-
-def test_a_window_of_a_pipe_adds_a_column() -> None:
-    text = "create table t as from s |> select a, b |> window sum(a) over (partition by b) as w"
-    assert {line.split()[0] for line in _own_lines(text, "bigquery")} == {"a", "b", "w"}
+    assert value_lines(text, dialect) == {"a = d.s.a"}
 
 
 @pytest.mark.parametrize(
@@ -418,7 +371,7 @@ def test_where_a_row_stands_is_no_column_of_it(dialect: str, place: str) -> None
 def test_an_operator_of_an_extension_makes_a_value_of_both_sides(dialect: str, operator: str) -> None:
     chosen = f"s.d {operator} 'x' and s.e=-1 and s.f>=-2 and s.g {operator} s.h"
     text = f"select s.a, s.b {operator} s.c as v from s where {chosen}"
-    assert _own_lines(text, dialect) == {"a = s.a", "v f s.b", "v f s.c"}
+    assert value_lines(text, dialect) == {"a = s.a", "v f s.b", "v f s.c"}
     inserted = LineageParser(f"insert into t (v) select b {operator} c from s", dialect=dialect)
     assert {str(edge.source) for edge in inserted.edges} == {"s.b", "s.c"}
 
@@ -443,22 +396,3 @@ def test_a_text_of_any_type_is_constant(dialect: str) -> None:
     chosen = "b && geometry 'POINT(1 2)' and c like 'x' and d between pg_lsn '0' and pg_lsn '1' and e > date '2020-1-1'"
     text = f"select a, box '(0,0)' as x from s where {chosen}"
     assert column_lines(text, dialect) == {"a = s.a", "x is constant", *(f"* filter s.{name}" for name in "bcde")}
-
-
-@pytest.mark.parametrize(
-    ("pipes", "expected"),
-    [
-        ("rename a as z |> select b, (select max(x.a) from u as x) as m", {"b = s.b", "m agg u.a"}),
-        ("set a = 1 |> extend (select max(x.a) from u as x) as m |> select b, m", {"b = s.b", "m agg u.a"}),
-        ("drop a |> join (select x.a from u as x) as q on true |> select q.a", {"a = u.a"}),
-        ("rename a as z |> select x.b, x.a as y", {"b = s.b", "y = s.a"}),
-    ],
-)
-def test_an_inner_query_has_its_own_names_behind_pipes(pipes: str, expected: set[str]) -> None:
-    assert _own_lines(f"from s as x |> {pipes}", "bigquery") == expected
-
-
-def test_what_an_inner_query_reads_of_renamed_rows_is_not_known() -> None:
-    text = "from s as x |> rename a as z |> select b, (select max(x.a) from u) as m"
-    assert _own_lines(text, "bigquery") == {"b = s.b", "m is constant"}
-    assert problems(text, "bigquery") != []

@@ -68,8 +68,8 @@ EXAMPLES = {
     "_part_changed": "DELETE FROM t PARTITION p WHERE a = 1",
     "_pattern_rows": "CREATE TABLE o AS SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY at "
     "MEASURES FINAL LAST(b.v) AS diff PATTERN (b+) DEFINE b AS b.v < 1)",
-    "_piped_columns": "CREATE TABLE d.o AS FROM d.s |> SELECT a, b |> SET a = a + b",
-    "_piped_query": "CREATE VIEW o AS TABLE s |> SELECT a |> EXTEND a AS b",
+    "_piped_steps": "CREATE TABLE d.o AS FROM d.s |> SELECT a, b |> SET a = a + b",
+    "_rows_before_pipes": "CREATE VIEW o AS TABLE s |> SELECT a |> EXTEND a AS b",
     "_pivoted_xml": "CREATE TABLE o AS SELECT * FROM s PIVOT XML (SUM(pay) AS p FOR k IN (ANY))",
     "_query_routines": "INSERT INTO o (a) WITH FUNCTION f (x NUMBER) RETURN NUMBER IS BEGIN RETURN x; END; "
     "SELECT f(s.no) FROM s",

@@ -1,0 +1,31 @@
+"""What stands behind FROM and JOIN in a list of tokens."""
+
+from __future__ import annotations
+
+import pytest
+
+from ingestion.dialects import dialect_of
+from ingestion.dialects.cursor import Code
+from ingestion.dialects.relations import relation_at
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "behind"),
+    [
+        ("d.s as x where a", "x", "where"),
+        ("d.s x, t", "x", ","),
+        ("s where a", "s", "where"),
+        ("s", "s", ""),
+        ('s "where" join t', "where", "join"),
+        ("f(a, (b)) as x join t", "x", "join"),
+        ("(select a from t where b) x on c", "x", "on"),
+        ("(select a from t where b) order by c", "", "order"),
+        ("s left join t", "s", "left"),
+        ("s tablesample (1)", "s", "tablesample"),
+        ("'path'", "", ""),
+    ],
+)
+def test_the_name_of_a_relation_is_its_alias_or_its_last_part(text: str, name: str, behind: str) -> None:
+    code = Code.of(text, dialect_of("postgres"))
+    found = relation_at(code, 0)
+    assert (found.name(code), code.word(found.behind)) == (name, behind)
