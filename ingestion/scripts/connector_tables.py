@@ -33,6 +33,7 @@ from ingestion.dialects.flink_connectors import (
     WINDOW_BOUNDS,
     WINDOWS,
 )
+from ingestion.dialects.relations import WrittenRelation, relation_at
 from ingestion.dialects.unfilled_templates import is_unfilled
 from ingestion.model.engine_names import JdbcUrl, Parts, jdbc_url
 from ingestion.model.storage_paths import location as path_name
@@ -48,10 +49,7 @@ _NAMING = ("topic", "path", "table-name", "collection", "database-name", "databa
            "catalog-database", "catalog-table")  # fmt: skip
 """Options that name what a table stands for, and not where that is."""
 _QUERIES = keywords("select with insert create execute explain values replace begin end from (")
-_AFTER_RELATION = keywords(
-    "where group having order limit join inner left right full cross union intersect except minus on using window for "
-    "match_recognize natural fetch offset lateral pivot unpivot tablesample set values select as insert with"
-)
+_NO_NAMED_RELATION = keywords("lateral table unnest select")
 _NO_COLUMN = keywords("primary unique constraint watermark period partition")
 _PARTITIONS = keywords("partition distribution")
 _AFTER_OUTPUTS = keywords("from where union intersect except minus order limit fetch offset")
@@ -885,25 +883,17 @@ class _StatementNames:
     def _relations(self, index: int, last: int, around: _Around) -> Iterator[Edit]:
         """The tables of `FROM a, b AS c JOIN …` up to its first other thing."""
         code = self.code
-        while index < last:
-            if not code.is_name(index) or code.word(index) in ("lateral", "table", "unnest", "select"):
-                index = code.after(index) if code.word(index) == "(" else last
-            else:
-                parts, end = code.dotted_name(index)
-                if code.word(end) == "(":
-                    return
-                yield from self._relation(index, end, parts, around)
-                index = end
-            if index < last and code.stands(index, "for", "system_time", "as", "of"):
-                ended = self._moment_end(index + 4)
-                yield code.edit(index, ended - 1)
-                index = ended
-            index += code.word(index) == "as"
-            if code.is_name(index) and code.word(index) not in _AFTER_RELATION:
-                index = code.after(index + 1) if code.word(index + 1) == "(" else index + 1
-            if code.word(index) != ",":
+        while index < last and code.word(index) not in _NO_NAMED_RELATION:
+            found = relation_at(code, index)
+            if found.is_call or found.end == index:
                 return
-            index += 1
+            if found.parts:
+                yield from self._relation(index, found, around)
+            if found.moment_end > found.end:
+                yield code.edit(found.end, found.moment_end - 1)
+            if code.word(found.behind) != ",":
+                return
+            index = found.behind + 1
 
     def _has_star(self, index: int) -> bool:
         """Whether a `*` stands for columns in the statement that is at an index: `SELECT *`, `SELECT a, t.*`."""
@@ -915,23 +905,17 @@ class _StatementNames:
             for at in range(first, last)
         )
 
-    def _moment_end(self, index: int) -> int:
-        """Behind the time of FOR SYSTEM_TIME AS OF: a column, or PROCTIME()."""
-        _parts, end = self.code.dotted_name(index)
-        return self.code.after(end) if self.code.word(end) == "(" else end
-
-    def _relation(self, index: int, end: int, parts: Parts, around: _Around) -> Iterator[Edit]:
+    def _relation(self, index: int, relation: WrittenRelation, around: _Around) -> Iterator[Edit]:
+        parts = relation.parts
         table = self._table(parts)
         if table is None or (len(parts) == 1 and parts[0] in around.items):
             return
         if not (table.locations or table.computed or table.is_altered):
             return
-        code, quote = self.code, _quote_of(self.code.dialect)
-        behind = self._moment_end(end + 4) if code.stands(end, "for", "system_time", "as", "of") else end
-        has_alias = code.word(behind) == "as" or (code.is_name(behind) and code.word(behind) not in _AFTER_RELATION)
-        alias = "" if has_alias else f" AS {quote(parts[-1])}"
+        quote = _quote_of(self.code.dialect)
+        alias = "" if relation.alias is not None else f" AS {quote(parts[-1])}"
         query = table.query(quote, has_star=around.has_star)
-        yield code.edit(index, end - 1, f"{query}{alias}")
+        yield self.code.edit(index, relation.end - 1, f"{query}{alias}")
 
     def _target(self, index: int, *, is_filled: bool = False) -> Iterator[Edit]:
         """The table that is written; an INSERT that lists no columns fills metadata in their place too."""

@@ -13,6 +13,7 @@ from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import DollarQuotes, Separator, keywords
 from ingestion.dialects.keywords import ADMINISTRATIVE_PROCEDURES, SHOWING_PACKAGES
 from ingestion.dialects.lexing import CLOSING, DOLLAR, NAME, STRING, WORD, tokens
+from ingestion.dialects.relations import relation_at
 from ingestion.model.outcomes import Outcome
 from ingestion.statements.routines._variable_items import VariableItems
 
@@ -403,19 +404,16 @@ def _relations(code: Code, first: int, last: int) -> Iterator[tuple[str, int | N
             continue
         at = index + 1 + (code.stands(index, "merge", "into"))
         while at < last:
-            parts, end = code.dotted_name(at)
-            end = code.after(end) if code.word(end) == "(" else end
-            if end == at or code.word(at) in _MODES:
+            found = relation_at(code, at)
+            if found.end == at or code.word(at) in _MODES:
                 break
-            if parts:
-                yield parts[-1].casefold(), None
-            alias = end + (code.word(end) == "as")
-            if code.is_name(alias) and alias < last:
-                yield code.name(alias).casefold(), alias
-                end = alias + 1
-            if code.word(end) != ",":
+            if found.parts:
+                yield found.parts[-1].casefold(), None
+            if found.alias is not None and found.alias < last:
+                yield code.name(found.alias).casefold(), found.alias
+            if code.word(found.behind) != ",":
                 break
-            at = end + 1
+            at = found.behind + 1
 
 
 def _field_of_value(code: Code, index: int, variables: Variables) -> tuple[str, int] | None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import QUERIES
+from ingestion.dialects.relations import alias_at
 
 _FUNCTIONS = keywords(
     "json json_array json_arrayagg json_exists json_mergepatch json_object json_objectagg json_query json_scalar"
@@ -28,10 +29,7 @@ _OF_COLUMNS = keywords("exists format path truncate")
 _WHITE_SPACE = keywords("preserve strip wellformed")
 _PARTS = keywords("content document")
 _BEFORE_VALUE = keywords("( , . : + - * / | = < > value key passing by as select and or not then else when")
-_RELATION_ENDS = keywords(
-    "where group having qualify sample union intersect minus except join left right inner full cross on ; order fetch"
-    " offset connect start model pivot unpivot natural nested , )"
-)
+_ORACLE_CLAUSES = keywords("model nested")
 
 # JSON_OBJECT('k' VALUE a RETURNING CLOB): CLOB would be a column.
 RETURNED_DOCUMENT = re.compile(r"\bjson_(?:array|object)(?:agg)?\s*+\(", re.IGNORECASE)
@@ -206,7 +204,8 @@ def nested_rows(code: Code) -> Iterator[Edit]:
         first += 2 * (code.name(first) == code.name(number - 1) and code.word(first + 1) == ".")
         made = _json_columns(code, columns + 1, closing + 1)
         rows = f"LEFT JOIN JSON_TABLE({table}.{code.between(first, first + 1)}, '$' COLUMNS ({made}))"
-        as_ = closing + (code.word(closing + 1) == "as")
-        aliased = code.is_name(as_ + 1) and code.word(as_ + 1) not in _RELATION_ENDS
-        alias = code.between(as_ + 1, as_ + 2) if aliased else f"nested_rows_{number}"
-        yield code.edit(number, as_ + aliased, f"{rows} {alias} ON 1 = 1")
+        named = alias_at(code, closing + 1)
+        if named is None or code.word(named) in _ORACLE_CLAUSES:
+            yield code.edit(number, closing, f"{rows} nested_rows_{number} ON 1 = 1")
+        else:
+            yield code.edit(number, named, f"{rows} {code.between(named, named + 1)} ON 1 = 1")
