@@ -111,6 +111,15 @@ TABLE_HINTS = keywords(
 )
 """In parentheses behind a relation in T-SQL."""
 
+BEFORE_VALUE = keywords(
+    """( , = < > + - * / % | and or not like ilike in between is then else when case values select where having on by
+    set from using all any some distinct"""
+)
+"""A value begins behind them: what follows is no operator, no clause, no part of a name."""
+
+BEFORE_RESULT = keywords("limit offset return returning")
+"""So does one behind these, where they are no columns, as they are in Oracle and Teradata."""
+
 CREATE_MODIFIERS = keywords(
     """or replace alter global local temp temporary transient volatile unlogged multiset set external materialized
     secure recursive force no editionable noneditionable live streaming private hybrid dynamic refresh permanent iceberg

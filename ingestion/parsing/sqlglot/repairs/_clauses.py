@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import CHANGES, QUERY_STARTS
+from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, CHANGES, QUERY_STARTS
 from ingestion.errors import FinalRefusal
 from ingestion.parsing.sqlglot.repairs._servers import has_phrases
 from ingestion.parsing.sqlglot.repairs.edits import Repair
@@ -62,10 +62,8 @@ _KNOWN_OPERATORS = keywords(
     "+ - * / % ^ < > = <= >= <> != ~ ~* !~ !~* ~~ ~~* !~~ !~~* || | & # << >> -> ->> #> #>> @> <@ && @@ <-> -|- ^@"
     " += -= *= /= %= &= |= ^= => <=> <#> <+> #- &< &> ~~~"
 )
-_BEFORE_OPERAND = keywords(
-    "select distinct all where and or not on by then else when having case in like ilike between return returning"
-    " limit offset values set using from as is any some over filter , ( = < > + - * / % | & ~ # ^ @ !"
-)
+_BEFORE_OPERAND = BEFORE_VALUE | BEFORE_RESULT | keywords("as over filter & ~ # ^ @ !")
+"""Besides the signs of PostgreSQL's operators, and what brackets of no value stand behind: OVER (…), AS (…)."""
 _BEFORE_TEXT = keywords(
     "date time timestamp timestamptz timetz interval b e n u x escape collate uescape zone to for similar null true"
     " false"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import QUERIES
+from ingestion.dialects.keywords import BEFORE_VALUE, QUERIES
 from ingestion.dialects.relations import alias_at
 
 _FUNCTIONS = keywords(
@@ -28,7 +28,8 @@ _STYLES = keywords("ascii asis lax ordered pretty strict truncate")
 _OF_COLUMNS = keywords("exists format path truncate")
 _WHITE_SPACE = keywords("preserve strip wellformed")
 _PARTS = keywords("content document")
-_BEFORE_VALUE = keywords("( , . : + - * / | = < > value key passing by as select and or not then else when")
+_BEFORE_PART = BEFORE_VALUE | keywords(". : value key passing as")
+"""Besides what a document's parts stand behind, 'k' VALUE a, 'k' : a, PASSING a, and a column's own name: s.error."""
 _ORACLE_CLAUSES = keywords("model nested")
 
 # JSON_OBJECT('k' VALUE a RETURNING CLOB): CLOB would be a column.
@@ -85,14 +86,14 @@ def _tells_of_document(code: Code, number: int, function: str, first: int) -> bo
     if function == "xmlparse":
         return word in _WHITE_SPACE and number > first + 1
     if word == "returning":
-        return code.is_name(number + 1) and (number == first or code.word(number - 1) not in _BEFORE_VALUE)
+        return code.is_name(number + 1) and (number == first or code.word(number - 1) not in _BEFORE_PART)
     return _begins_clause(code, number)
 
 
 def _begins_clause(code: Code, number: int) -> bool:
     """Whether a clause begins here that functions, tables and their columns have: NULL ON EMPTY, WITH WRAPPER."""
     word, following = code.words(number, 2)
-    if code.word(number - 1) in _BEFORE_VALUE:  # a column of that name
+    if code.word(number - 1) in _BEFORE_PART:  # a column of that name
         return False
     return (
         (word in _RESULTS and following == "on")
@@ -108,7 +109,7 @@ def _begins_clause(code: Code, number: int) -> bool:
 def _without_formats(code: Code, first: int, end: int) -> Iterator[Edit]:
     """FORMAT JSON ENCODING UTF8 behind any of the values: how it is to be read."""
     for number in code.outside(first, end):
-        if code.stands(number, "format", "json") and code.word(number - 1) not in _BEFORE_VALUE:
+        if code.stands(number, "format", "json") and code.word(number - 1) not in _BEFORE_PART:
             yield code.edit(number, number + (3 if code.word(number + 2) == "encoding" else 1))
 
 

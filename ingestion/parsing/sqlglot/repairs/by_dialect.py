@@ -12,7 +12,7 @@ from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
-from ingestion.dialects.keywords import QUERIES
+from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, end_around, recursion_clauses
 from ingestion.parsing.sqlglot.repairs._documents import RETURNED_DOCUMENT, document_functions, nested_rows
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
@@ -94,10 +94,8 @@ _PHYSICAL_TAIL = keywords("segmented unsegmented ksafe partitioned clustered enc
 _NO_OBJECT_KIND = keywords("column flex flextable row summary")
 _CHARACTERS = keywords("bit sbcs mixed")
 _MARKS = keywords(": ?")
-_BEFORE_VALUE = keywords(
-    "( , = < > + - * / | % and or not like ilike in between is then else when case values select where having on by set"
-    " limit offset first next top return returning escape from using interval date timestamp all any distinct"
-)
+_BEFORE_NUMBER = BEFORE_VALUE | BEFORE_RESULT | keywords("first next top escape interval date timestamp")
+"""Besides TOP :1, FETCH FIRST :1 ROWS, ESCAPE :1, DATE :1: words that are columns elsewhere."""
 _DURATIONS = keywords("year years month months day days hour hours minute minutes second seconds")
 _NO_CALLS = keywords("cast in as from join with exists values insert into table view using on and or not over")
 _DEFINERS = keywords("algorithm definer sql")
@@ -251,7 +249,7 @@ def _numbered_values(code: Code) -> Iterator[Edit]:
     Behind a value the colon is of a slice or of a field, `a[1:2]`, `{'a':1}`.
     """
     for number in range(1, len(code) - 1):
-        begins = code.word(number) in _MARKS and code.word(number - 1) in _BEFORE_VALUE
+        begins = code.word(number) in _MARKS and code.word(number - 1) in _BEFORE_NUMBER
         if begins and code.is_number(number + 1) and code.end_of(number) == code.start_of(number + 1):
             yield code.edit(number, number + 1, "?")
 

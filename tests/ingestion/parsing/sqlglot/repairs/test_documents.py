@@ -106,3 +106,9 @@ def test_the_columns_of_a_document_are_those_that_its_table_lists(dialect: str, 
 def test_what_the_paths_of_a_table_are_given_is_read(dialect: str, relation: str) -> None:
     found = column_lines(f"insert into t (a) select x.v from s, {relation}", dialect)
     assert {line.lower() for line in found if line[0] != "*"} == {"a f s.a", "a f s.b"}
+
+
+@pytest.mark.parametrize("condition", ["a IS NOT DISTINCT FROM error", "a LIKE error", "a BETWEEN 1 AND error"])
+def test_a_column_called_like_a_clause_stands_in_a_condition(condition: str) -> None:
+    found = column_lines(f"INSERT INTO t (v) SELECT JSON_ARRAY({condition} NULL ON NULL) FROM s")
+    assert {line.rpartition(" ")[2] for line in found} == {"s.a", "s.error"}
