@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,11 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
+from connectors.openmetadata.http import RetryPolicy
 from ingestion.errors import TargetDown
 from tests.support.catalog_contents import Catalog, ingest, opened
+from tests.support.run_in_session import command_line
+from workflows import target
 from workflows.config import load_config
 from workflows.counts import RunSummary
 from workflows.run.start import run_workflow
@@ -213,20 +214,18 @@ def test_an_edge_that_two_statements_prove_has_the_columns_of_both(changed: tupl
     assert into_t == {("public.s", "x", "public.t", "a"), ("public.s", "y", "public.t", "b")}
 
 
-def test_a_dead_server_is_told_in_one_sentence_before_spark_starts(tmp_path: Path) -> None:
+def test_a_dead_server_is_told_in_one_sentence_before_spark_starts(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     (tmp_path / "log.csv").write_text(HEADER)
     server = {"hostPort": f"http://127.0.0.1:{port}/api", "securityConfig": {"jwtToken": "secret-token-1"}}
-    impatient = (
-        "import workflows.target as target; from connectors.openmetadata.http import RetryPolicy;"
-        "inner = target.connect; target.connect = lambda asked: inner(asked, RetryPolicy(3, first_wait=0.05));"
-        "from workflows.cli import main; main()"
-    )
-    command = [sys.executable, "-c", impatient, "run", "-c", str(configuration(tmp_path, server))]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == TargetDown.exit_code
+    connect = target.connect
+    monkeypatch.setattr(target, "connect", lambda asked: connect(asked, RetryPolicy(3, first_wait=0.05)))
+    done = command_line(tmp_path, "run", "-c", str(configuration(tmp_path, server)))
+    assert done.exit_code == TargetDown.exit_code
     assert [line for line in done.stderr.splitlines() if line.startswith("ingest: ")] == done.stderr.splitlines()[-1:]
     assert "start spark" not in done.stderr
     assert "secret-token-1" not in done.stderr + done.stdout
@@ -251,9 +250,9 @@ def test_settings_that_spark_refuses_are_told_with_what_it_says(tmp_path: Path) 
     assert "Traceback" not in done.stderr
 
 
-def test_dead_letters_that_cannot_be_kept_are_told_before_the_work_is_done(tmp_path: Path) -> None:
+def test_dead_letters_that_cannot_be_kept_are_told_before_the_work_is_done(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(HEADER)
-    done = ingest("run", "-c", configuration(tmp_path, deadLetters=str(tmp_path)), cwd=tmp_path)
-    assert done.returncode == 2
+    done = command_line(tmp_path, "run", "-c", str(configuration(tmp_path, deadLetters=str(tmp_path))))
+    assert done.exit_code == 2
     assert "set headwater.deadLetters" in done.stderr
     assert "start spark" not in done.stderr

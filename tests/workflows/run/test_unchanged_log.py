@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from contextlib import closing
 from pathlib import Path
@@ -22,13 +23,24 @@ pytestmark = pytest.mark.spark
 ROWS = rows_of(SHOP)
 
 
+@pytest.fixture(scope="module")
+def read_once(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The folder of a workflow that has read its log, which was written a while before, and a copy of it."""
+    folder, copy = tmp_path_factory.mktemp("read"), tmp_path_factory.mktemp("copy") / "folder"
+    configuration(folder)
+    write(folder, len(ROWS), 60)
+    assert has_read(run(folder))
+    shutil.copytree(folder, copy)
+    return folder, copy
+
+
 @pytest.fixture
-def folder(spark: SparkSession, tmp_path: Path) -> Path:
-    """Of a workflow that has read its log, which was written a while before."""
-    configuration(tmp_path)
-    write(tmp_path, len(ROWS), 60)
-    assert has_read(run(tmp_path))
-    return tmp_path
+def folder(read_once: tuple[Path, Path]) -> Path:
+    """That folder, as the run left it: what is noted of a log is noted by its path."""
+    folder, copy = read_once
+    shutil.rmtree(folder)
+    shutil.copytree(copy, folder)
+    return folder
 
 
 def write(folder: Path, rows: int, seconds_ago: float) -> None:

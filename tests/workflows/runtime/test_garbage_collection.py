@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
+from pathlib import Path
 from weakref import ref
 
 import pytest
@@ -15,7 +17,7 @@ class _Circle:
         self.itself = self
 
 
-def test_what_a_pause_leaves_is_old_at_once() -> None:
+def what_a_pause_leaves_is_old_at_once() -> None:
     """Nothing looks through it when the pause ends, nor each time that some new values have come."""
     gc.collect()  # counts begin anew
     with collection_paused():
@@ -25,8 +27,8 @@ def test_what_a_pause_leaves_is_old_at_once() -> None:
     assert gc.isenabled()
 
 
-def test_circles_of_pauses_are_found_once_there_may_be_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    _search_after(20_000, monkeypatch)
+def circles_of_pauses_are_found_once_there_may_be_many() -> None:
+    search_after(20_000)
     circles = []
     for _ in range(20):
         with collection_paused():
@@ -36,8 +38,8 @@ def test_circles_of_pauses_are_found_once_there_may_be_many(monkeypatch: pytest.
     assert sum(circle() is not None for circle in circles) < len(circles)
 
 
-def test_what_has_gone_by_the_end_of_its_pause_is_not_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    _search_after(9_000, monkeypatch)
+def what_has_gone_by_the_end_of_its_pause_is_not_searched_for() -> None:
+    search_after(9_000)
     with collection_paused():
         circle = ref(_Circle())
     for _ in range(6):
@@ -46,10 +48,27 @@ def test_what_has_gone_by_the_end_of_its_pause_is_not_searched_for(monkeypatch: 
     assert circle() is not None
 
 
-def _search_after(blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def search_after(blocks: int) -> None:
     gc.collect()
-    monkeypatch.setattr(garbage_collection, "_MORE_BLOCKS", blocks)
-    monkeypatch.setattr(garbage_collection, "_last_search", garbage_collection._LastSearch(sys.getallocatedblocks()))
+    garbage_collection._MORE_BLOCKS = blocks
+    garbage_collection._last_search = garbage_collection._LastSearch(sys.getallocatedblocks())
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        what_a_pause_leaves_is_old_at_once,
+        circles_of_pauses_are_found_once_there_may_be_many,
+        what_has_gone_by_the_end_of_its_pause_is_not_searched_for,
+    ],
+    ids=lambda holds: holds.__name__,
+)
+def test_in_a_process_of_its_own(holds: object) -> None:
+    """To search through all that the tests before have left takes a second or two, each time."""
+    name = holds.__name__  # type: ignore[attr-defined]
+    program = [sys.executable, "-c", f"from {__name__} import {name}; {name}()"]
+    done = subprocess.run(program, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_pause_within_a_pause_ends_with_the_outer_one() -> None:

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -251,6 +252,49 @@ def test_a_setting_that_an_active_session_refuses_is_told_and_changes_nothing(sp
     assert [spark.conf.get(key, None) for key in (batches, partitions)] == before
 
 
+UNUSED = """
+import time
+from contextlib import closing, suppress
+import psutil
+from pyspark import SparkContext
+from workflows.config import SparkSettings
+from workflows.runtime.signals import GracefulShutdown
+from workflows.runtime.spark import SparkStart, spark_session
+
+def modules_of_children():
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):  # it has ended meanwhile
+            line = process.cmdline()
+            yield from line[line.index("-m") + 1 :][:1] if "-m" in line else ()
+
+with closing(SparkStart(SparkSettings())) as start:
+    start.begin()
+    print(SparkContext._active_spark_context)
+print(SparkContext._active_spark_context)
+with spark_session(SparkSettings(), GracefulShutdown()) as spark:
+    print(spark.range(3).count())
+    until = time.monotonic() + 30
+    while not (modules := {*modules_of_children()}):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    print(*modules)
+print(SparkContext._active_spark_context)
+"""
+
+LOCAL_FILES = """
+import sys
+from pathlib import Path
+from workflows.config import SparkSettings
+from workflows.runtime.signals import GracefulShutdown
+from workflows.runtime.spark import spark_session
+
+for _run in range(2):
+    with spark_session(SparkSettings(master="local[1]"), GracefulShutdown()) as spark:
+        spark.range(3).persist().count()
+        folders = {Path(spark.sparkContext._temp_dir).parent.parent, *Path(sys.argv[1]).glob("*/blockmgr-*/..")}
+        print(*(folder.resolve().name.rpartition("-")[0] for folder in folders), all(map(Path.is_dir, folders)))
+"""
+
 REFUSED = """
 from pyspark import SparkContext
 from ingestion.errors import ConfigError, SparkLost
@@ -275,10 +319,36 @@ with spark_session(SparkSettings(), GracefulShutdown()) as spark:
 """
 
 
-def test_a_setting_with_which_spark_cannot_work_is_told_before_the_first_query() -> None:
-    program = [sys.executable, "-c", REFUSED]
-    printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
-    partitions, fraction, removed, stopped = printed.stdout.splitlines()
+@dataclass(frozen=True)
+class Printed:
+    """What the three programs printed, and the folder that was theirs for temporary files."""
+
+    unused: str
+    local_files: str
+    refused: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    """The programs one after the other in one process, since a JVM for each takes longer than all that they do."""
+    folder = tmp_path_factory.mktemp("temporary")
+    program = "\nprint('--')\n".join((UNUSED, LOCAL_FILES, REFUSED))
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_DIRS"}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)],
+        cwd=REPOSITORY,
+        env={**environment, "TMPDIR": str(folder)},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    return Printed(*done.stdout.split("--\n"), folder)
+
+
+def test_a_setting_with_which_spark_cannot_work_is_told_before_the_first_query(printed: Printed) -> None:
+    partitions, fraction, removed, stopped = printed.refused.splitlines()
     refused = "None Spark refuses a setting of headwater.spark:"
     assert partitions == (
         f"{refused} The value 'canary' in the config \"spark.sql.shuffle.partitions\" is invalid. "
@@ -362,70 +432,12 @@ def test_an_active_session_of_an_old_spark_is_refused_in_one_line(
         pytest.fail("it was used")
 
 
-UNUSED = """
-import time
-from contextlib import closing, suppress
-import psutil
-from pyspark import SparkContext
-from workflows.config import SparkSettings
-from workflows.runtime.signals import GracefulShutdown
-from workflows.runtime.spark import SparkStart, spark_session
-
-def modules_of_children():
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):  # it has ended meanwhile
-            line = process.cmdline()
-            yield from line[line.index("-m") + 1 :][:1] if "-m" in line else ()
-
-with closing(SparkStart(SparkSettings())) as start:
-    start.begin()
-    print(SparkContext._active_spark_context)
-print(SparkContext._active_spark_context)
-with spark_session(SparkSettings(), GracefulShutdown()) as spark:
-    print(spark.range(3).count())
-    until = time.monotonic() + 30
-    while not (modules := {*modules_of_children()}):
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    print(*modules)
-print(SparkContext._active_spark_context)
-"""
-
-
-def test_a_start_that_nobody_waited_for_is_stopped_and_the_next_one_is_as_if_it_had_not_been() -> None:
-    program = [sys.executable, "-c", UNUSED]
-    printed = subprocess.run(program, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+def test_a_start_that_nobody_waited_for_is_stopped_and_the_next_one_is_as_if_it_had_not_been(printed: Printed) -> None:
     worker = "workflows.runtime.worker_daemon"  # nobody asked for one
-    assert printed.stdout.split() == ["None", "None", "3", worker, "None"]
+    assert printed.unused.split() == ["None", "None", "3", worker, "None"]
 
 
-LOCAL_FILES = """
-import sys
-from pathlib import Path
-from workflows.config import SparkSettings
-from workflows.runtime.signals import GracefulShutdown
-from workflows.runtime.spark import spark_session
-
-for _run in range(2):
-    with spark_session(SparkSettings(master="local[1]"), GracefulShutdown()) as spark:
-        spark.range(3).persist().count()
-        folders = {Path(spark.sparkContext._temp_dir).parent.parent, *Path(sys.argv[1]).glob("*/blockmgr-*/..")}
-        print(*(folder.resolve().name.rpartition("-")[0] for folder in folders), all(map(Path.is_dir, folders)))
-"""
-
-
-def test_the_files_of_spark_lie_where_the_next_run_removes_them(tmp_path: Path) -> None:
-    program = [sys.executable, "-c", LOCAL_FILES, str(tmp_path)]
-    environment = {name: value for name, value in os.environ.items() if name != "SPARK_LOCAL_DIRS"}
-    printed = subprocess.run(
-        program,
-        cwd=REPOSITORY,
-        env={**environment, "TMPDIR": str(tmp_path)},
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    lines = printed.stdout.splitlines()
+def test_the_files_of_spark_lie_where_the_next_run_removes_them(printed: Printed) -> None:
+    lines = printed.local_files.splitlines()
     assert [set(line.split()) for line in lines] == [{"headwater-spark", "True"}] * 2
-    assert not list(tmp_path.glob("headwater-*"))
+    assert not list(printed.folder.glob("headwater-*"))
