@@ -32,7 +32,6 @@ from ingestion.plans._relation import (
     IndirectUse,
     PlanRelation,
     ValueParts,
-    arguments,
     attribute_spans,
     cut_at_commas,
     influences,
@@ -51,7 +50,7 @@ from ingestion.plans._values import (
     with_influences,
 )
 
-_BRACKET = re.compile(r"[()\[\]]")
+_BRACKET_OR_COMMA = re.compile(r"[()\[\]]|, ")
 
 _WRAPPER = re.compile(r"^(\w+)\((.*)\)$", re.DOTALL)
 STAGE = re.compile(r"^(?:partial_|merge_|finalmerge_)?(?:gpubasic|gpu)?")
@@ -100,14 +99,19 @@ class _OpenBracket:
             self.tested = use is ArgumentUse.BOTH
 
 
-def _text_inside(text: str, opening: int) -> str:
-    """What stands in the brackets that open at `opening`."""
-    depth = 0
-    for bracket in _BRACKET.finditer(text, opening):
-        depth += 1 if bracket.group() in "([" else -1
-        if depth == 0:
-            return text[opening + 1 : bracket.start()]
-    return text[opening + 1 :]
+def _argument_counts(text: str) -> dict[int, int]:
+    """How many arguments stand in each pair of brackets, by where it opens: in one pass, as calls stand in calls."""
+    counts: dict[int, int] = {}
+    opened: list[int] = []
+    for mark in _BRACKET_OR_COMMA.finditer(text):
+        if mark.group() in "([":
+            opened.append(mark.start())
+            counts[mark.start()] = 1
+        elif opened and mark.group() == ", ":
+            counts[opened[-1]] += 1
+        elif opened:
+            opened.pop()
+    return counts
 
 
 # An expression as a plan prints it: which attributes it uses in which role, and its masked canonical form.
@@ -233,6 +237,10 @@ class _ExpressionReading:
     def depth(self) -> Sequence[int]:
         """The bracket depth before each character."""
         return nesting(self.text, self.found)
+
+    @cached_property
+    def argument_counts(self) -> Mapping[int, int]:
+        return _argument_counts(self.text)
 
     def whole(self) -> AttributeLineage | None:
         """The value of a text that is nothing but an attribute, a call or a choice with what is taken out of it."""
@@ -496,7 +504,7 @@ class _ExpressionReading:
         function = AGGREGATION if word in vocabulary.AGGREGATES else TRANSFORMATION
         self._push(influence, function | MASKING if word in vocabulary.MASKING else function)
         if influence == IDENTITY and word.upper() in WITH_USES:
-            uses = argument_uses(word.upper(), len(arguments(_text_inside(self.text, position))))
+            uses = argument_uses(word.upper(), self.argument_counts[position])
             self.brackets[-1].arguments = uses
             self.brackets[-1].next_argument()
             self.roles_set = True
