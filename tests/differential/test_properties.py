@@ -30,6 +30,7 @@ from tests.differential.choices import Choices
 from tests.differential.grammar import statement
 from tests.differential.grammar_scope import POSTGRES, SPARK, Flavour, Names
 from tests.differential.schemas import Schema, random_schema
+from tests.support.examples import examples
 
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = REPOSITORY.parent / "shared" / "corpora" / "statements.jsonl"
@@ -38,7 +39,7 @@ _TYPED = re.compile(r"CAST\(\? AS [A-Z]+\)")
 _NUMBER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 needs_corpus = pytest.mark.skipif(not CORPUS.is_file(), reason="the corpus of statements is not on this machine")
 SETTINGS = settings(
-    max_examples=int(os.environ.get("HEADWATER_EXAMPLES") or 120),
+    max_examples=examples(50),
     derandomize="HEADWATER_EXAMPLES" not in os.environ,
     database=None,
     suppress_health_check=list(HealthCheck),

@@ -5,7 +5,6 @@ other values has that column among its sources, direct or indirect.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
@@ -18,6 +17,7 @@ import pytest
 from ingestion.analysis.analyzer import analyze
 from ingestion.model.lineage import Column, TableName
 from ingestion.parsing.sqlglot.tier import parse
+from tests.support.examples import examples
 
 Tables = Mapping[str, list[dict[str, Any]]]
 Run = Callable[[str, Tables], "list[Counter[str]] | None"]
@@ -27,7 +27,7 @@ COLUMNS = {
     "u": {"k": "int", "b": "int", "m": "int"},
     "c": {"n": "int", "m": "int"},
 }
-SEEDS = int(os.environ.get("HEADWATER_EXAMPLES") or 30)
+SEEDS = examples(15)
 CHANGES = 3
 
 

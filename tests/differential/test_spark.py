@@ -28,6 +28,7 @@ from tests.differential.grammar import statement
 from tests.differential.grammar_scope import SPARK
 from tests.differential.lineage_facts import differences, facts_of
 from tests.differential.schemas import Schema, random_schema
+from tests.support.examples import examples
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -83,12 +84,11 @@ def test_a_fixed_statement_has_the_lineage_that_spark_gives_it(analyser: SparkSe
 def test_random_statements_have_the_lineage_that_spark_gives_them(analyser: SparkSession) -> None:
     from pyspark.errors import PySparkException
 
-    examples = os.environ.get("HEADWATER_EXAMPLES")
     seen: Counter[str] = Counter()
 
     @settings(
-        max_examples=int(examples or 350),
-        derandomize=examples is None,
+        max_examples=examples(120),
+        derandomize="HEADWATER_EXAMPLES" not in os.environ,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

@@ -37,6 +37,7 @@ from connectors.catalog.store.lineage.window import DAY, Window, window
 from ingestion.policies import Policy, PolicyRule, TaggedColumns, propagate
 from ingestion.scripts.explanation import explain as explain_in_document
 from ingestion.walk import DIRECT, INDIRECT, STRENGTHS, TABLE, Budget, ColumnNode, node_name, strongest_ways
+from tests.support.examples import examples
 from tests.support.made_catalog import AT, MadeCatalog
 from tests.support.random_edges import COLUMNS, TABLES, MadeEdge, edge_lists
 
@@ -44,7 +45,7 @@ HOME = "made.main.public"
 START = f"{HOME}.a.x"
 Strengths = dict[str, tuple[str, int]]
 """The strength of the way to each name, and its hops."""
-random_graphs = settings(max_examples=60, deadline=None)
+random_graphs = settings(max_examples=examples(30), deadline=None)
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ def test_answers_of_lineage_and_of_paths_are_those_of_impact(made: MadeCatalog, 
             assert rank == best(reached, name)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(edge_lists())
 def test_a_column_that_is_to_be_dropped_breaks_what_impact_tells(made: MadeCatalog, edges: list[MadeEdge]) -> None:
     with catalog_of(made, edges) as asked:
@@ -241,7 +242,7 @@ def test_a_column_that_is_to_be_dropped_breaks_what_impact_tells(made: MadeCatal
         }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(edge_lists())
 def test_what_is_read_alone_is_what_all_of_it_has_of_it(made: MadeCatalog, edges: list[MadeEdge]) -> None:
     """Of a column the columns on the way, of a picture the edges between its tables: no answer differs by the rest."""
@@ -271,7 +272,7 @@ def test_what_is_read_alone_is_what_all_of_it_has_of_it(made: MadeCatalog, edges
                     assert listed == most_used(connection, ends[row.id] - {row.id}, most)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(edge_lists())
 def test_of_what_many_read_the_readers_are_told_as_of_anything_else(made: MadeCatalog, edges: list[MadeEdge]) -> None:
     with catalog_of(made, edges, apart=DAY // 3) as asked:

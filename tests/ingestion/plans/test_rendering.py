@@ -37,6 +37,7 @@ from ingestion.parsing.sqlglot.tier import parse
 from ingestion.plans import rendering
 from ingestion.plans.cache import canonical
 from ingestion.plans.rendering import plan_fingerprint, render
+from tests.support.examples import examples
 
 ORDERS, DAILY = TableName(("shop", "orders"), "Shop.Orders"), TableName(("mart", "daily"))
 LANDING = TableName(("s3://landing/x",), kind=NameKind.PATH)
@@ -162,14 +163,14 @@ def test_the_rendering_is_the_one_that_catalogs_have_their_keys_from() -> None:
 
 
 @given(lineages(), st.data())
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), suppress_health_check=list(HealthCheck))
 def test_lineages_render_alike_exactly_where_they_say_the_same(one: StatementLineage, data: st.DataObject) -> None:
     other = changed(one, data.draw)
     assert (render(one) == render(other)) == (meaning(one) == meaning(other))
 
 
 @given(st.data())
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), suppress_health_check=list(HealthCheck))
 @pytest.mark.parametrize("kind", [TableChange, Target, Output, Flow, FunctionBody, ParameterUse, StarOutput])
 def test_no_field_is_left_out(kind: type, data: st.DataObject) -> None:
     """Two that differ in one field alone: of those that lineages are rarely made with a chance never tells."""
@@ -182,7 +183,7 @@ def test_no_field_is_left_out(kind: type, data: st.DataObject) -> None:
 
 
 @given(lineages())
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), suppress_health_check=list(HealthCheck))
 def test_equal_lineage_renders_equally_wherever_its_classes_stand(lineage: StatementLineage) -> None:
     assert render(canonical(lineage)) == render(lineage) == render(moved(lineage))
 

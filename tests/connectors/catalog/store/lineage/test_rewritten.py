@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from connectors.catalog.store.lineage.reads import contributions_between
 from connectors.catalog.store.schema import intervals
+from tests.support.examples import examples
 from tests.support.made_catalog import MadeCatalog
 
 ORDERS, REFUNDS, SALES = "s.d.p.orders", "s.d.p.refunds", "s.d.p.sales"
@@ -99,7 +100,7 @@ def test_told_without_slots_both_stand_again(tmp_path: Path) -> None:
     assert standing(catalog) == ["net", "total"]
 
 
-@settings(max_examples=10, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=examples(5), suppress_health_check=list(HealthCheck), deadline=None)
 @given(data=st.data())
 def test_the_order_and_repetition_of_what_is_filed_changes_nothing(
     data: st.DataObject, tmp_path_factory: object

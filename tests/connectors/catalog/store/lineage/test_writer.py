@@ -27,6 +27,7 @@ from connectors.catalog.store.lineage.window import window
 from connectors.catalog.store.lineage.writer import project
 from connectors.catalog.store.rows import holder_number
 from connectors.catalog.store.schema import entity_activity, intervals, meta, metadata, versions
+from tests.support.examples import examples
 
 SCHEMAS = {"a": "p", "b": "p", "v": "q", "w": "q"}
 TABLES = tuple(SCHEMAS)
@@ -140,7 +141,7 @@ stories = st.lists(st.one_of(batches, batches, happenings), min_size=1, max_size
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(10))
 @given(stories, st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_matter(story: Sequence[Any], chance: random.Random) -> None:
     again = [*story, *chance.sample(story, k=chance.randint(0, len(story)))]
@@ -153,7 +154,7 @@ def test_order_and_repetition_do_not_matter(story: Sequence[Any], chance: random
         assert reads(one) == reads(other)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(6))
 @given(st.lists(edges(), min_size=1, max_size=6), st.integers(1, 3))
 def test_the_partition_into_batches_does_not_matter(given_edges: list[Any], size: int) -> None:
     with store() as one, store() as other:
@@ -172,7 +173,7 @@ def seen(database: Database) -> Any:
     return [sorted(str([one[key] for key in keys]) for one in edge["contributions"]) for edge in body["edges"]]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(6))
 @given(stories)
 def test_the_projection_equals_the_events_computed_anew(story: Sequence[Any]) -> None:
     columns = (intervals.c.version_id, intervals.c.from_id, intervals.c.to_id, intervals.c.start, intervals.c.end)
@@ -185,7 +186,7 @@ def test_the_projection_equals_the_events_computed_anew(story: Sequence[Any]) ->
             assert sorted(map(str, connection.execute(select(*columns)))) == before
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(10))
 @given(stories)
 def test_how_many_read_an_entity_is_counted_along_with_what_ends_and_moves(story: Sequence[Any]) -> None:
     number = func.count(intervals.c.to_id.distinct())
@@ -201,7 +202,7 @@ def test_how_many_read_an_entity_is_counted_along_with_what_ends_and_moves(story
                 assert sorted(connection.execute(known)) == sorted(connection.execute(by_source))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(10))
 @given(st.lists(edges(), min_size=1, max_size=8), st.integers(1, 8), st.randoms(use_true_random=False))
 def test_a_statement_of_a_record_is_one_run_of_what_it_reads_however_its_edges_come(
     given_edges: list[Any], size: int, chance: random.Random
@@ -226,7 +227,7 @@ def test_a_statement_of_a_record_is_one_run_of_what_it_reads_however_its_edges_c
         assert runs_of_entities(database) == expected
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(6))
 @given(st.lists(edges(), min_size=1, max_size=6), st.data())
 def test_a_call_that_tells_nothing_new_changes_nothing(given_edges: list[Any], data: st.DataObject) -> None:
     told = data.draw(st.lists(st.sampled_from(given_edges), min_size=1))
@@ -253,7 +254,7 @@ def runs_of_entities(database: Database) -> dict[str, int]:
         return {row[0]: row[1] for row in connection.execute(known)}
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(6))
 @given(stories)
 def test_an_interval_tells_what_its_ends_lie_in_wherever_its_lineage_moves(story: Sequence[Any]) -> None:
     lies_in = {identifier(name): holder_number(entity_id("databaseSchema", f"s.d.{SCHEMAS[name]}")) for name in TABLES}
