@@ -143,11 +143,16 @@ def test_sqlfluff_is_stopped_and_the_tokens_answer(hurried: Sandbox, name: str) 
     assert {str(target) for target in lineage(outcome).targets} == {"x"}
 
 
-def test_hostile_statements_side_by_side_cost_the_others_nothing() -> None:
-    hostile = [ParseRequest(name, text, "postgres") for name, (text, _) in DEAD.items() if "MB" not in name]
-    hostile += [ParseRequest(name, text, "postgres") for name, text in ANSWERED.items()]
-    requests = [request for bad in hostile for request in (bad, NEXT)]
-    with Sandbox(Limits(seconds=PATIENT_SECONDS)) as opened:
+@pytest.mark.parametrize(
+    ("hostile", "seconds"),
+    [
+        pytest.param({name: text for name, (text, _) in DEAD.items() if "MB" not in name}, SECONDS, id="dead"),
+        pytest.param(ANSWERED, PATIENT_SECONDS, id="answered"),
+    ],
+)
+def test_hostile_statements_side_by_side_cost_the_others_nothing(hostile: dict[str, str], seconds: float) -> None:
+    requests = [request for name, text in hostile.items() for request in (ParseRequest(name, text, "postgres"), NEXT)]
+    with Sandbox(Limits(seconds=seconds)) as opened:
         outcomes = parse_chunk(requests, opened)
     assert [outcome.key for outcome in outcomes] == [request.key for request in requests]
     assert all(outcome.tier is Tier.SQLGLOT for outcome in outcomes if outcome.key == "next")
