@@ -1,6 +1,6 @@
 """Delta Lake and Apache Iceberg: the logs of a real application over each, beside the truth of its jobs.
 
-Kept logs of the same jobs are read where there is no folder with the jars.
+Kept logs of all jobs in each mode are read everywhere, those of new applications where there is a folder with the jars.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from connectors.spark._history_records import Row
 from ingestion.model.lineage import LineageType, StatementKind, WriteMode
 from tests.connectors.spark.conftest import read_directory
 from tests.support.spark_jobs.comparison import by_target, compare, direct_edges, indirect_edges, lineages
-from tests.support.spark_jobs.formats import LIVE, MODES
+from tests.support.spark_jobs.formats import LIVE, MODES, RUN
 from tests.support.spark_jobs.older_logs import kept, write_log
 
-FEWEST = {"delta": 20, "iceberg": 20}
+FORMATS = ("delta", "iceberg")
+FEWEST = 40
+"""Jobs whose logs are kept."""
 KINDS = {
     **dict.fromkeys(
         ("f09", "f10", "f11", "f26", "f28", "f35", "f40", "f42", "f43", "m09", "m10", "m40"), StatementKind.MERGE
@@ -42,13 +44,14 @@ class Jobs:
     mode: str
     truth: list[dict[str, Any]]
     rows: list[Row]
+    live: bool
 
     @property
     def incomplete_jobs(self) -> set[str]:
         return INCOMPLETE.get((self.form, self.mode), set())
 
 
-KEPT = [(form, mode) for form in FEWEST for mode in MODES]
+KEPT = [(form, mode) for form in FORMATS for mode in MODES]
 
 
 @pytest.fixture(scope="module", params=[*KEPT, *LIVE], ids="-".join)
@@ -57,17 +60,19 @@ def jobs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     if live:
         folder: Path = request.getfixturevalue("formats") / form
         truth = json.loads((folder / "truth.json").read_text())
-        return Jobs(form, mode, truth, read_directory(folder / "logs", through_views=True))
+        return Jobs(form, mode, truth, read_directory(folder / "logs", through_views=True), live=True)
     folder = tmp_path_factory.mktemp(form)
     said = kept(f"4.0-{form}-{mode}")
     for number, events in enumerate(said["logs"]):
         write_log(events, folder, f"local-{number}")
-    return Jobs(form, mode, said["truth"], read_directory(folder, through_views=True))
+    return Jobs(form, mode, said["truth"], read_directory(folder, through_views=True), live=False)
 
 
 def test_plans_over_a_table_format_give_the_edges_of_the_analyzer(jobs: Jobs) -> None:
     result = compare(jobs.truth, jobs.rows)
-    assert result.jobs >= FEWEST[jobs.form]
+    if jobs.live:
+        assert {fact["job"] for fact in jobs.truth} == set(RUN[jobs.form])
+    assert result.jobs >= (len(RUN[jobs.form]) if jobs.live else FEWEST)
     assert {job: why for job, why in result.wrong.items() if job not in jobs.incomplete_jobs} == {}
     assert result.marked == jobs.incomplete_jobs
     assert (result.indirect_precision, result.indirect_recall) == (1, 1)

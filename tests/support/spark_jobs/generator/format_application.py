@@ -198,7 +198,7 @@ def main() -> None:
     parser.add_argument("--root", required=True, type=Path)
     parser.add_argument("--truth", required=True, type=Path)
     parser.add_argument("--keep", type=Path, help="write what the tests keep, of an uncompressed log in DIR/logs")
-    parser.add_argument("--only", action="append", default=[], help="a job; what is kept of it is added to the file")
+    parser.add_argument("--only", action="append", default=[], help="a job; with --keep it is added to the file")
     parser.add_argument("--conf", action="append", default=[])
     options = parser.parse_args()
     confs = [f"spark.jars={options.jars}", *CONFS[options.format], *options.conf]
@@ -212,7 +212,7 @@ def main() -> None:
     truth: list[dict[str, Any]] = []
     for kind in options.jobs.split("+"):
         truth += truths(place, {"statements": JOBS, "frames": format_frames.JOBS}[kind])
-    for text in () if place.named else MAINTENANCE[options.format]:
+    for text in () if place.named and options.keep else MAINTENANCE[options.format]:
         spark.sql(place.text(text))
     version = spark.version
     spark.stop()
