@@ -432,6 +432,7 @@ _MYSQL = Dialect(
     exchange_swaps=True,
     named_partitions=True,
     set_names_relations=True,
+    assigns_in_order=True,
     struct_access=False,
     arrow=Arrow.ACCESS,
     one_row_tables=(("dual", ""),),
@@ -460,12 +461,19 @@ _MYSQL_FAMILY = (
         name="doris",
         sqlglot="doris",
         sqlfluff="doris",
+        assigns_in_order=False,
         struct_access=True,
         index_shift=1,
         arrow=Arrow.BY_OPERAND,
     ),
     replace(
-        _MYSQL, name="starrocks", sqlglot="starrocks", sqlfluff="starrocks", struct_access=True, arrow=Arrow.BY_OPERAND
+        _MYSQL,
+        name="starrocks",
+        sqlglot="starrocks",
+        sqlfluff="starrocks",
+        assigns_in_order=False,
+        struct_access=True,
+        arrow=Arrow.BY_OPERAND,
     ),
 )
 

@@ -181,6 +181,7 @@ class Dialect:
     # Writes
     output_clause: bool = False  # DELETE FROM t OUTPUT deleted.a INTO u
     set_names_relations: bool = False  # UPDATE t JOIN u … SET u.a = t.b; elsewhere SET names columns of the one target
+    assigns_in_order: bool = False  # UPDATE t SET a = b, c = a: c has what a has by then
     writes_through_with: bool = False  # WITH c AS (SELECT a FROM t) UPDATE c, DELETE FROM c: c stands for t
     merge_star_by_position: bool = False  # WHEN NOT MATCHED THEN INSERT *: by position, not by name
     copy_by_name: bool = False  # COPY INTO t FROM (SELECT b, a ...): a meets a unless BY POSITION says otherwise

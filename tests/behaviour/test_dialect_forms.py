@@ -698,7 +698,19 @@ COLUMNS: list[Case] = [
 ASSIGNMENTS: list[Case] = [
     *(
         (dialect, "UPDATE t SET a = b, c = a WHERE a = 1", {}, "t.a>t.c t.b>t.a")
-        for dialect in ("bigquery", "clickhouse", "databricks", "postgres", "snowflake", "spark", "teradata")
+        for dialect in ("bigquery", "clickhouse", "databricks", "postgres", "snowflake", "spark", "starrocks", "teradata")
+    ),
+    # MySQL and MariaDB assign from left to right: c has what a has by then. Of several tables they promise no order.
+    *(
+        case
+        for dialect in ("mariadb", "mysql")
+        for case in (
+            (dialect, "UPDATE t SET a = b, c = a WHERE a = 1", {}, "t.b>t.a t.b>t.c"),
+            (dialect, "UPDATE t AS x SET x.A = x.b, c = x.a + d, e = C", {}, "t.b>t.a t.b>t.c t.b>t.e t.d>t.c t.d>t.e"),
+            (dialect, "UPDATE t SET a = DEFAULT, c = a", {}, ""),
+            (dialect, "UPDATE t SET a = b, c = (SELECT MAX(u.a) FROM u)", {}, "t.b>t.a u.a>t.c"),
+            (dialect, "UPDATE t JOIN u ON t.k = u.k SET t.a = u.b, t.c = t.a", {}, "t.a>t.c u.b>t.a"),
+        )
     ),
     *(
         (

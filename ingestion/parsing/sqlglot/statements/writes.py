@@ -145,17 +145,44 @@ def _column_assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iter
             yield node if given is node.expression else type(node)(this=node.this, expression=given)
         elif variable is not None:
             value = given.expression if isinstance(given, exp.EQ | exp.PropertyEQ) else given
-            values[variable.name.lower()] = value
-            if sum(1 for _ in value.walk()) > _LONGEST_VALUE:
-                values[variable.name.lower()] = exp.Null()
-                queries.note_unsupported("variables")
+            values[variable.name.lower()] = _followed(queries, value, "variables")
             if isinstance(given, exp.EQ | exp.PropertyEQ):
                 yield given
+
+
+def _followed(queries: QueryTranslator, value: exp.Expr, subject: str) -> exp.Expr:
+    """A value that stands in the place of what it was assigned to, or nothing for one that is too long for that."""
+    if sum(1 for _ in value.walk()) <= _LONGEST_VALUE:
+        return value
+    queries.note_unsupported(subject)
+    return exp.Null()
 
 
 def _with_value(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
     value = values.get(node.name.lower()) if type(node) is exp.Parameter else None
     return node if value is None else exp.Paren(this=value.copy())
+
+
+def _in_order(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
+    """The assignments of MySQL's UPDATE of one table, which are made from left to right.
+
+    In `SET a = b, c = a` c has b, what a has by then, where other systems give it the a that was. Of several tables
+    MySQL promises no order.
+    """
+    values: dict[str, exp.Expr] = {}
+    for node in nodes:
+        if not isinstance(node, exp.EQ | exp.PropertyEQ) or type(node.this) is not exp.Column:
+            yield node
+            continue
+        value = node.expression.transform(_with_assigned, values) if values else node.expression
+        yield node if value is node.expression else type(node)(this=node.this, expression=value)
+        values[node.this.name.lower()] = exp.Null() if _is_default(value) else _followed(queries, value, "assignments")
+
+
+def _with_assigned(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
+    """A column's value by now; within a query in parentheses a name may be one of the query's own."""
+    value = values.get(node.name.lower()) if type(node) is exp.Column else None
+    return node if value is None or node.find_ancestor(exp.Query) is not None else exp.Paren(this=value.copy())
 
 
 def _is_default(node: exp.Expr) -> bool:
@@ -221,9 +248,11 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     common_tables = queries.common_tables(node)
     named = [one for one in relations if one.written or queries.names.dialect.set_names_relations]
     by_owner: dict[TableName, list[Projection]] = {}
+    in_order = queries.names.dialect.assigns_in_order and len(relations) == 1
+    assignments = list(_in_order(queries, node.expressions)) if in_order else node.expressions
     for assigned, projection in zip(
-        _assigned_columns(queries, node.expressions),
-        list(_assignments(queries, node.expressions, named)),
+        _assigned_columns(queries, assignments),
+        list(_assignments(queries, assignments, named)),
         strict=False,
     ):
         owner = _owner(queries, assigned, named, target)
