@@ -73,6 +73,7 @@ from ingestion.analysis.scope import (
 from ingestion.dialects import Dialect, dialect_of, fold, fold_column
 from ingestion.dialects.definition import LaterItems
 from ingestion.dialects.functions import ELEMENTS, INLINES
+from ingestion.dialects.keywords import hidden_columns
 from ingestion.model.lineage import ColumnRef, Problem, Reference, TableName
 from ingestion.model.outcomes import ProblemKind
 
@@ -92,6 +93,7 @@ class QueryAnalysis:
     def __init__(self, dialect: str, schema_of: SchemaLookup, *, of_function: bool = False) -> None:
         self.dialect = dialect_of(dialect)
         self.sources = ColumnSources(dialect)
+        self.hidden_columns = hidden_columns(dialect)
         self._schema_of = schema_of
         self._problems: dict[tuple[ProblemKind, str], None] = {}
         self._tables: dict[TableName, TableColumns] = {}

@@ -308,6 +308,7 @@ class AnalysisContext(Protocol):
 
     dialect: Dialect
     sources: ColumnSources
+    hidden_columns: frozenset[str]
     functions: dict[TableName, None]
     of_function: bool
 
@@ -431,11 +432,15 @@ class Scope:
     def item(self, name: TableName) -> WithItem | None:
         """The WITH item whose rows a bare name means, None where it means a table.
 
-        `WITH c AS (SELECT a FROM s) SELECT a FROM web.c` reads a table: an item has no schema.
+        `WITH c AS (SELECT a FROM s) SELECT a FROM web.c` reads a table: an item has no schema, but DuckDB's
+        `recurring.c` within c, all rows that c has had.
         """
-        if not self.view or len(name.parts) != 1 or name.kind is not NameKind.TABLE:
+        if not self.view or name.kind is not NameKind.TABLE:
             return None
-        item = self.view.get(item_key(name.parts[0], self.analysis.dialect))
+        recurring = self.analysis.dialect.recurring_items and name.parts[:-1] == ("recurring",)
+        if len(name.parts) != 1 and not recurring:
+            return None
+        item = self.view.get(item_key(name.parts[-1], self.analysis.dialect))
         return None if item is None or item.definition.scalar else item
 
     def array(self, name: TableName) -> tuple[str, ...] | None:
@@ -460,8 +465,20 @@ class Scope:
         """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
         value = self._known.get(parts)
         if value is None:
-            value = self._known[parts] = self.lookup(parts) or self._unknown_column(parts)
+            found = ColumnValue(()) if self._is_hidden_column(parts) else self.lookup(parts)
+            value = self._known[parts] = found or self._unknown_column(parts)
         return value
+
+    def _is_hidden_column(self, parts: tuple[str, ...]) -> bool:
+        """Whether a name is `t.rowid`, the place of a row: what could have a column of that name is not known to."""
+        *prefix, name = parts
+        if name not in self.analysis.hidden_columns:
+            return False
+        if not prefix:
+            return name not in self.outputs and self.known_outside(name) is None
+        found = (scope.relation(tuple(prefix)) for scope in self.outward())
+        visible = next((relation for relation in found if relation is not None), None)
+        return visible is not None and visible.rows.find(name) is None
 
     def _unknown_column(self, parts: tuple[str, ...]) -> ColumnValue:
         name = ".".join(parts)
@@ -477,6 +494,8 @@ class Scope:
                 found = scope._prefixed_column(parts, loosely=loosely)
                 if found is not None:
                     return found
+        if self.analysis.dialect.outputs_named_alias and parts[0] == "alias" and parts[1] in self.outputs:
+            return field_of(self.outputs[parts[1]], parts[2:])
         if self.analysis.dialect.struct_access:
             base = self._unprefixed_column(parts[0])
             return field_of(base, parts[1:]) if base is not None else None

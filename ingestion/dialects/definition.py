@@ -190,8 +190,10 @@ class Dialect:
     # Queries
     later_items: LaterItems = LaterItems.UNSEEN
     recursion_without_keyword: bool = False  # WITH c AS (... FROM c) reads itself, not a table c
+    recurring_items: bool = False  # WITH RECURSIVE c AS (... FROM recurring.c)
     aliases_everywhere: bool = False  # SELECT f(a AS b), b: an alias goes before a column, wherever it stands
     lateral_aliases: bool = False  # SELECT a AS b, b + 1
+    outputs_named_alias: bool = False  # SELECT a AS b, alias.b + 1 ... WHERE alias.b > 1
     whole_rows: bool = False  # SELECT t FROM t
     versions_in_names: bool = False  # FROM t@v5, FROM t@20240101000000000
     joins_before_commas: bool = False  # FROM a, b JOIN c USING (k): k is one of b and c alone
@@ -218,6 +220,7 @@ class Dialect:
 
     # Expressions
     named_as_written: bool = False  # SELECT argMax(v, ts): a column "argMax(v, ts)"
+    operators_in_parentheses: bool = False  # SELECT a+b: a column "(a + b)"
     named_by_function: bool = False  # SELECT upper(a): a column "upper"
     casts_keep_names: bool = False  # SELECT CAST(a AS STRING): a column "a"
     numbered_output: str = ""  # SELECT a + 1: its name by its position, from 0
@@ -229,6 +232,7 @@ class Dialect:
     bare_date_parts: bool = False  # DATE_TRUNC(a, MONTH); elsewhere the part is a string
     sequence_values: bool = False  # seq.NEXTVAL
     one_row_tables: tuple[tuple[str, str], ...] = ()  # FROM dual: tables of one row and no data, with their column
+    parameters_by_equals: bool = False  # FROM f(x = 1): x is a parameter of f
     views_with_parameters: bool = False  # FROM v(x = 1)
     relations_in_functions: bool = False  # dictGet('d', ...), cluster('c', db, t)
     arrow: Arrow = Arrow.LAMBDA

@@ -52,6 +52,16 @@ def row_words(dialect: str) -> frozenset[str]:
     return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in _ROWS.get(dialect, ()))
 
 
+_HIDDEN_COLUMNS = {"duckdb": keywords("ROWID"), "sqlite": keywords("ROWID _ROWID_")}
+
+
+@lru_cache(maxsize=64)
+def hidden_columns(dialect: str) -> frozenset[str]:
+    """Names that tell a row's place in every table which declares no column of that name: `t.rowid` holds no data."""
+    words = _HIDDEN_COLUMNS.get(dialect, ())
+    return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in words)
+
+
 @lru_cache(maxsize=128)
 def reserved_words(dialect: str, *, hierarchical: bool = False, grouped: bool = False) -> frozenset[str]:
     """The bare words that are no columns, folded as columns are.

@@ -219,6 +219,22 @@ BY_NAME: list[Case] = [
     ),
 ]
 RELATIONS: list[Case] = [
+    # DuckDB: what a recursive item had in all turns, the columns of a table, a parameter of a function.
+    (
+        "duckdb",
+        "CREATE TABLE o AS WITH RECURSIVE c(k, v) USING KEY (k) AS (SELECT k, v FROM s UNION ALL "
+        "SELECT n.k, r.v + 1 FROM c n JOIN recurring.c r USING (k) WHERE n.v < 3) SELECT k, v FROM c",
+        {},
+        "s.k>o.k s.v>o.v",
+    ),
+    ("duckdb", "CREATE TABLE o AS SELECT k FROM recurring.c", {}, "recurring.c.k>o.k"),
+    ("duckdb", "CREATE TABLE o AS SELECT min FROM (SUMMARIZE TABLE s)", {"s": {"a": "int"}}, "s.a>o.min"),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT s.a, g.v FROM s, f(s.b, n = 1, m = s.c) g",
+        {"s": {"a": "int", "b": "int", "c": "int"}},
+        "s.a>o.a s.b>o.v s.c>o.v",
+    ),
     (
         "trino",
         "CREATE TABLE o AS SELECT * FROM TABLE(system.builtin.exclude_columns("
@@ -428,6 +444,28 @@ FUNCTION_ROWS: list[Case] = [
 
 SHELVES = {"shelves": {"no": "INT", "box": "STRUCT(w INT, d STRUCT(h INT, k INT))", "boxes": "STRUCT(w INT)[]"}}
 COLUMNS: list[Case] = [
+    # The place of a row, where nothing has a column of that name.
+    *(
+        case
+        for dialect in ("duckdb", "sqlite")
+        for case in (
+            (dialect, "INSERT INTO o (a, b) SELECT rowid, s.rowid FROM s", {}, ""),
+            (dialect, "INSERT INTO o (a) SELECT s.rowid FROM s", {"s": {"a": "int"}}, ""),
+            (dialect, "INSERT INTO o (a) SELECT s.rowid FROM s", {"s": {"rowid": "int"}}, "s.rowid>o.a"),
+            (dialect, "INSERT INTO o (a) SELECT rowid FROM (SELECT a AS rowid FROM s) q, t", {}, "s.a>o.a"),
+            (dialect, "INSERT INTO o (a) SELECT t.rowid FROM (SELECT a AS rowid FROM s) q, t", {}, ""),
+        )
+    ),
+    ("duckdb", "INSERT INTO o (a, b) SELECT s.a AS x, alias.x + 1 FROM s WHERE alias.x > 1", {}, "s.a>o.a s.a>o.b"),
+    ("duckdb", "INSERT INTO o (a) SELECT alias.x FROM s AS alias", {}, "s.x>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT xs.apply(lambda x: x.trim().nullif(b)) FROM s", {}, "s.b>o.a s.xs>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT a COLLATE nocase.noaccent FROM s", {}, "s.a>o.a"),
+    ("postgres", 'INSERT INTO o (a) SELECT a COLLATE pg_catalog."C" FROM s', {}, "s.a>o.a"),
+    *(
+        (dialect, f"INSERT INTO o (a) SELECT xs[{bounds}] FROM s", {}, f"{of_bound}s.xs>o.a")
+        for dialect in ("duckdb", "greenplum", "postgres")
+        for bounds, of_bound in ((":n", "s.n>o.a "), (": length(n) - 1", "s.n>o.a "), (":2", ""), (":", ""))
+    ),
     ("teradata", "INSERT INTO o (a) SELECT s.day (DATE, FORMAT 'YYYY-MM-DD') (CHAR(10)) FROM s", {}, "s.day>o.a"),
     ("teradata", "INSERT INTO o (a) SELECT MAX(s.amt) (DECIMAL(18, 2)) FROM s", {}, "s.amt>o.a"),
     ("teradata", "INSERT INTO o (a) SELECT amt (INTEGER, NAMED whole) FROM s", {}, "s.amt>o.a"),
@@ -698,8 +736,9 @@ COLUMNS: list[Case] = [
 ASSIGNMENTS: list[Case] = [
     *(
         (dialect, "UPDATE t SET a = b, c = a WHERE a = 1", {}, "t.a>t.c t.b>t.a")
-        for dialect in ("bigquery", "clickhouse", "databricks", "postgres", "snowflake", "spark", "starrocks", "teradata")
+        for dialect in ("bigquery", "clickhouse", "databricks", "postgres", "snowflake", "spark", "teradata")
     ),
+    ("starrocks", "UPDATE t SET a = b, c = a WHERE a = 1", {}, "t.a>t.c t.b>t.a"),
     # MySQL and MariaDB assign from left to right: c has what a has by then. Of several tables they promise no order.
     *(
         case

@@ -145,10 +145,12 @@ def _method(w: ExpressionWriter, node: exp.Expr, role: int) -> None:
         w.parts.append(".".join(qualifier) + ".")
         w.write(node.expression, role)
         return
-    if type(base) is exp.Identifier:
-        w.slot((w.names.column(base),), TRANSFORMED[role], ATOM)
-    else:
+    if type(base) is not exp.Identifier:
         w.write(base, TRANSFORMED[role], ATOM)
+    elif (name := w.names.column(base)) in w.shadows:
+        w.parts.append(name)
+    else:
+        w.slot((name,), TRANSFORMED[role], ATOM)
     w.parts.append(".")
     w.write(node.expression, role)
 
@@ -297,6 +299,14 @@ def _comprehension(w: ExpressionWriter, node: exp.Expr, role: int, outer_precede
     return None
 
 
+def _collation(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """`a COLLATE pg_catalog."C"`, DuckDB's `a COLLATE nocase.noaccent`: what a collation is called is no column."""
+    collation = node.expression
+    if type(collation) is exp.Column:
+        collation.replace(exp.var(".".join(part.name for part in collation.parts)))
+    return w.handlers.function(w, node, role, outer_precedence)
+
+
 def _interval(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     w.parts.append("INTERVAL ")
     if node.args.get("this") is not None:
@@ -357,6 +367,7 @@ TERMS: dict[type[exp.Expr], Handler] = {
     exp.Exists: _exists,
     exp.Lambda: _lambda,
     exp.Comprehension: _comprehension,
+    exp.Collate: _collation,
     exp.Interval: _interval,
     exp.Tuple: _tuple,
     exp.Alias: _wrapped_value,

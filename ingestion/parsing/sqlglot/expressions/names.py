@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -39,6 +41,32 @@ _PAIRS = (exp.EQ, exp.PropertyEQ, exp.Kwarg)
 _JOINED = ("joins", "laterals")
 _TAKING_NAMES = (exp.Cast, exp.Window, exp.WithinGroup, exp.Filter, exp.Paren, exp.Bracket, exp.Collate)
 """Forms around a value whose output has the value's own name."""
+
+_OPERATORS: Mapping[type[exp.Expr], str] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.IntDiv: "//",
+    exp.Mod: "%",
+    exp.DPipe: "||",
+    exp.EQ: "=",
+    exp.NEQ: "!=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.And: "AND",
+    exp.Or: "OR",
+}
+"""How DuckDB writes them in the names of outputs."""
+
+_NAMED_ALONE: Mapping[type[exp.Expr], str] = {exp.Max: "max", exp.Min: "min"}
+"""Functions of one name, of which sqlglot keeps none."""
+
+_LONGEST_NAME = 200
+_DEEPEST_NAME = 40
+"""Of calls and operators in each other: deeper ones make a name that is cut."""
 
 WRITTEN_NAME = "written name"
 """Under what a call keeps the name of its function as written: sqlglot has one node for var_samp(…) and variance(…)."""
@@ -498,6 +526,8 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
     if dialect.numbered_output:
         return dialect.numbered_output.format(number)
     written = _call_as_written(names, node) if dialect.named_as_written else ""
+    if dialect.operators_in_parentheses:
+        written = _text_of_engine(names, node)[:_LONGEST_NAME]
     if dialect.casts_keep_names:
         written = _column_cast(names, node)
     return written or fold_column(plain_text(expression), names.dialect, quoted=False)
@@ -510,6 +540,32 @@ def _call_as_written(names: Names, node: exp.Expr) -> str:
         return ""
     name = str(node.sql(names.dialect.sqlglot)).partition("(")[0]
     return f"{name}({', '.join(names.column_parts(item)[-1] for item in nodes)})"
+
+
+def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:
+    """DuckDB's name of columns, operators and calls: `SUM(a+b) / COUNT(*)` is `(sum((a + b)) / count_star())`.
+
+    "" of anything else: what has literals is masked, and which words it quotes differs from one version to the next.
+    """
+    while type(node) is exp.Paren:
+        node = node.this
+    if type(node) is exp.Column:
+        return ".".join(names.column_parts(node))
+    if depth == _DEEPEST_NAME:
+        return ""
+    operator = _OPERATORS.get(type(node), "")
+    if operator:
+        left, right = _text_of_engine(names, node.this, depth + 1), _text_of_engine(names, node.expression, depth + 1)
+        return f"({left} {operator} {right})" if left and right else ""
+    if type(node) is exp.Count and not node.expressions and (node.this is None or type(node.this) is exp.Star):
+        return "count_star()"
+    written = node.this if type(node) is exp.Anonymous else node.meta_get(WRITTEN_NAME)
+    called = str(written or _NAMED_ALONE.get(type(node), "")).lower()
+    arguments = node.expressions if type(node) is exp.Anonymous else list(node.iter_expressions())
+    distinct = "DISTINCT " if len(arguments) == 1 and type(arguments[0]) is exp.Distinct else ""
+    given = [_text_of_engine(names, item, depth + 1) for item in (arguments[0].expressions if distinct else arguments)]
+    in_order = type(node) is exp.Anonymous or len(given) == 1  # sqlglot has its own order of several
+    return f"{called}({distinct}{', '.join(given)})" if called and in_order and all(given) else ""
 
 
 def _column_cast(names: Names, node: exp.Expr) -> str:
@@ -542,7 +598,9 @@ def _relations_beside(node: exp.Expr) -> set[str]:
 def plain_text(expression: Expression) -> str:
     """The expression's text over the names as written, cut at 200 characters."""
     slots = expression.slots
-    return "".join(part if isinstance(part, str) else _slot_text(slots[part]) for part in expression.parts)[:200]
+    return "".join(part if isinstance(part, str) else _slot_text(slots[part]) for part in expression.parts)[
+        :_LONGEST_NAME
+    ]
 
 
 def _slot_text(slot: AnySlot) -> str:

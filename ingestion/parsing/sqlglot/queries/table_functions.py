@@ -283,7 +283,7 @@ def translate_function(
     queries: QueryContext, node: exp.Expr, alias: str, columns: tuple[str, ...], pivots: tuple[Pivot, ...]
 ) -> RelationSource:
     """The relation that a function makes, `FROM UNNEST(t.items) AS alias(columns)`; of a file's reader its path."""
-    function = _function_in(node)
+    function = _with_named_parameters(queries, _function_in(node))
     refuse_bound_function(node, function, queries.names.dialect)
     if type(function) is exp.Anonymous and str(function.this).upper() in ("TABLE", "LATERAL") and function.expressions:
         function = _without_arguments(node, function.expressions[0])
@@ -323,6 +323,15 @@ def translate_function(
     fixed, numbered = _fixed_arguments(given, name), isinstance(function, exp.Posexplode)
     source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered, given_as, of_map)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
+
+
+def _with_named_parameters(queries: QueryContext, function: exp.Expr) -> exp.Expr:
+    """DuckDB's `FROM f('x', y = 1)` gives 1 to the parameter y of f, and compares nothing."""
+    named = queries.names.dialect.parameters_by_equals and type(function) is exp.Anonymous
+    for item in function.expressions if named else ():
+        if type(item) is exp.EQ and type(item.this) is exp.Column and len(item.this.parts) == 1:
+            item.replace(exp.Kwarg(this=exp.var(item.this.name), expression=item.expression))
+    return function
 
 
 def _given_arguments(

@@ -198,7 +198,8 @@ def shown_relation(code: Code) -> Iterator[Edit]:
             yield code.edit(number + 1, closing - 1, _constants(code, number + 1))
         elif word == "summarize":
             values = ", ".join(f'{value} AS "{name}"' for name, value in _SUMMED)
-            yield code.edit(number + 1, number + 1, f"SELECT '' AS column_name, '' AS column_type, {values} FROM")
+            last = number + 1 + code.stands(number + 2, "table")
+            yield code.edit(number + 1, last, f"SELECT '' AS column_name, '' AS column_type, {values} FROM")
             if code.word(number + 2) in ("select", "with"):
                 yield code.start_of(number + 2), code.start_of(number + 2), "("
                 yield code.start_of(closing), code.start_of(closing), ")"

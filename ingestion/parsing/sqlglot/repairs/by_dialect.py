@@ -68,6 +68,8 @@ from ingestion.parsing.sqlglot.repairs.clickhouse_tables import (
 )
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
+# a[:b] would be a value given by a driver, and b no column.
+_NO_LOWER_BOUND = re.compile(r"\[\s*+:(?!:)")
 _COMPOUND = frozenset("+-*/%&|^")
 _STAYING = keywords("external raw standard")
 _MADE = _STAYING | keywords("scratch temp")
@@ -152,7 +154,11 @@ _MISREAD = {
     ),
     "databricks": _SPARK_NEEDS,
     # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
-    "duckdb": re.compile(r"\(\s*(?:show|desc|describe|summarize|pivot|unpivot)\b|\bmerge\s+into\b", re.IGNORECASE),
+    "duckdb": re.compile(
+        rf"\(\s*(?:show|desc|describe|summarize|pivot|unpivot)\b|\bmerge\s+into\b|{_NO_LOWER_BOUND.pattern}",
+        re.IGNORECASE,
+    ),
+    **dict.fromkeys(("greenplum", "postgres"), _NO_LOWER_BOUND),
     # A conversion would be a call of a function, NORMALIZE and CURRENT names.
     # RANGE_N(d BETWEEN … EACH INTERVAL '1' MONTH, NO RANGE): NO would be a column whose alias is RANGE.
     # BEGIN(p) would be a column whose alias has a column.
@@ -252,6 +258,13 @@ def _numbered_values(code: Code) -> Iterator[Edit]:
         begins = code.word(number) in _MARKS and code.word(number - 1) in _BEFORE_NUMBER
         if begins and code.is_number(number + 1) and code.end_of(number) == code.start_of(number + 1):
             yield code.edit(number, number + 1, "?")
+
+
+def _lower_bounds(code: Code) -> Iterator[Edit]:
+    """a[:b] is a[1:b]."""
+    for number in range(1, len(code) - 1):
+        if code.stands(number - 1, "[", ":"):
+            yield code.start_of(number), code.start_of(number), "1"
 
 
 def _defined_objects(code: Code) -> Iterator[Edit]:
@@ -651,15 +664,15 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         _part_changed,
         _parametric_aggregate,
     ),
-    "duckdb": (pivot_statement, shown_relation, merged_by_columns),
+    "duckdb": (pivot_statement, shown_relation, merged_by_columns, _lower_bounds),
     "impala": (_impala,),
     "informix": (_informix, _other_databases, _only_rows),
     "materialize": (_sink, source_table),
     "questdb": (_questdb,),
     "risingwave": (_sink,),
-    "greenplum": (_overriding, foreign_table, unknown_types, _only_rows),
+    "greenplum": (_overriding, foreign_table, unknown_types, _only_rows, _lower_bounds),
     "oracle": (*SERVER_REPAIRS["oracle"], _only_rows, nested_rows),
-    "postgres": (_overriding, foreign_table, unknown_types, _only_rows),
+    "postgres": (_overriding, foreign_table, unknown_types, _only_rows, _lower_bounds),
     "hive": (existing_partition,),
     "redshift": (table_properties, merged_without_duplicates, unknown_types),
     "snowflake": (streams, table_kinds, linear_clusters, file_formats, semantic_view),

@@ -145,12 +145,12 @@ def _column_assignments(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iter
             yield node if given is node.expression else type(node)(this=node.this, expression=given)
         elif variable is not None:
             value = given.expression if isinstance(given, exp.EQ | exp.PropertyEQ) else given
-            values[variable.name.lower()] = _followed(queries, value, "variables")
+            values[variable.name.lower()] = _replacement(queries, value, "variables")
             if isinstance(given, exp.EQ | exp.PropertyEQ):
                 yield given
 
 
-def _followed(queries: QueryTranslator, value: exp.Expr, subject: str) -> exp.Expr:
+def _replacement(queries: QueryTranslator, value: exp.Expr, subject: str) -> exp.Expr:
     """A value that stands in the place of what it was assigned to, or nothing for one that is too long for that."""
     if sum(1 for _ in value.walk()) <= _LONGEST_VALUE:
         return value
@@ -176,7 +176,9 @@ def _in_order(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[exp.E
             continue
         value = node.expression.transform(_with_assigned, values) if values else node.expression
         yield node if value is node.expression else type(node)(this=node.this, expression=value)
-        values[node.this.name.lower()] = exp.Null() if _is_default(value) else _followed(queries, value, "assignments")
+        values[node.this.name.lower()] = (
+            exp.Null() if _is_default(value) else _replacement(queries, value, "assignments")
+        )
 
 
 def _with_assigned(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
