@@ -11,6 +11,7 @@ from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import ENDS_FROM
 from ingestion.dialects.lexing import COMMENT, HINT, NUMBER, STRING, WORD, Lexicon, lexicon_of, tokens
 from ingestion.errors import Templated
 from ingestion.statements._literals import with_plain_quotes
@@ -39,12 +40,12 @@ _COPIED_ROWS = re.compile(
     rf"(?ims)^[ \t]*+copy\s[^;]*?{_FROM_CLIENT.pattern}[^;]*+;[^\n]*+\n(?:.*?^\\\.[ \t\r]*+$|.*\Z)"
 )
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
-_ROW_FORMAT = re.compile(
-    r"(?:arrow|avro|bson|csv|customseparated|form|json|line|msgpack|native|orc|parquet|protobuf|raw|regexp|rowbinary"
-    r"|tabseparated|template|ts[kv]|values)\w*+",
-    re.IGNORECASE,
+_NO_FORMAT = ENDS_FROM - {"values"} | keywords(
+    "and or xor not in like ilike is between global asc desc nulls collate with as then when else end div mod on using"
 )
-"""How ClickHouse's formats of rows begin; CSVWithNames and JSONEachRow are some."""
+"""May stand behind a column that is called format, where a format of rows has a name of its own."""
+_BEFORE_NAME = keywords(". into table function")
+"""What behind these is called format is a table."""
 _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
 """How MariaDB writes settings that hold for one statement, which follows."""
 _BARE_RENAME = re.compile(r"(?:\[?\w+\]?\s*+\.\s*+)*+\[?sp_rename\b", re.IGNORECASE)
@@ -77,7 +78,7 @@ def clean(text: str, dialect: Dialect | str) -> str:
 
     `COPY GRANTS` and `COPY TAGS` go, and settings that are the statement's own (`SET STATEMENT … FOR`); escape
     sequences that a log wrote for line ends become line ends, outside strings. A metric view becomes a plain one. The
-    rows behind ClickHouse's `FROM input(…) FORMAT …` go. Nothing else is ever cut.
+    rows behind ClickHouse's `INSERT … FORMAT …` go. Nothing else is ever cut.
     """
     cleaned = text.strip(EDGE)
     if "\\" in cleaned:
@@ -92,23 +93,33 @@ def clean(text: str, dialect: Dialect | str) -> str:
     # The word alone is found fifty times as fast.
     if ("grants" in lowered or "tags" in lowered) and _COPIED_RIGHTS.search(cleaned):
         cleaned = _outside_quotes(_COPIED_RIGHTS.pattern, cleaned, lexicon_of(dialect))
-    if "format" in lowered and "input" in lowered:
-        cleaned = _without_inline_rows(cleaned, dialect)
+    if "format" in lowered and "insert" in lowered:
+        cleaned = without_inline_rows(cleaned, lexicon_of(dialect).dialect)
     if "$$" in cleaned and "source" in lowered and "view" in lowered and lexicon_of(dialect).dialect.metric_views:
         cleaned = as_plain_view(cleaned, lexicon_of(dialect).dialect)
     return _without_own_settings(cleaned, dialect) if _SET_STATEMENT.match(cleaned) else cleaned
 
 
-def _without_inline_rows(text: str, dialect: Dialect | str) -> str:
-    """ClickHouse's INSERT … SELECT … FROM input('a String') FORMAT CSV up to its rows, of which a field was a table."""
-    if not lexicon_of(dialect).dialect.inline_data:
+def without_inline_rows(text: str, dialect: Dialect) -> str:
+    """ClickHouse's INSERT INTO t FORMAT CSV, and INSERT … SELECT … FROM input('a String') FORMAT CSV, up to the rows.
+
+    Of those a field was a table, or a query of its own. Behind a query that reads no input() there are none.
+    """
+    if not dialect.inline_data:
         return text
-    before, has_rows = "", False
+    depth, inserts, queries, reads = 0, False, False, False
+    before = last = ""
     for token in tokens(text, dialect):
-        has_rows = has_rows or (before == "input" and token.text == "(")
-        if has_rows and before == "format" and _ROW_FORMAT.fullmatch(token.text):
+        word = token.text.lower()
+        has_rows = inserts and depth == 0 and (reads or not queries)
+        named = last == "format" and before not in _BEFORE_NAME and token.kind == WORD and word not in _NO_FORMAT
+        if has_rows and named:
             return text[: token.start + len(token.text)]
-        before = token.text.lower()
+        depth += (word == "(") - (word == ")")
+        inserts = inserts or word == "insert"
+        queries = queries or (inserts and word == "select")
+        reads = reads or (last == "input" and word == "(")
+        before, last = last, word
     return text
 
 

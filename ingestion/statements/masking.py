@@ -34,7 +34,7 @@ from ingestion.statements._literals import (
     scan,
 )
 from ingestion.statements._splitting import is_single, split
-from ingestion.statements.cleaning import unwrap_executable_comments
+from ingestion.statements.cleaning import unwrap_executable_comments, without_inline_rows
 
 
 class _KeptText(NamedTuple):
@@ -137,9 +137,6 @@ _SECRET_OPTION = re.compile(
     r"(?:\s*=\s*|\s+))(?![(?=,\s])[^\s,()]+",
     re.IGNORECASE,
 )
-# ClickHouse: INSERT INTO t FORMAT CSV 1,secret, and INSERT INTO t SELECT a FROM input('a String') FORMAT CSV secret
-_INLINE_DATA = re.compile(r"\bformat\s+\w+(?=\s)", re.IGNORECASE)
-
 _FORM_ITEM = r"(?:- )?(?:[\x02\x03?]|\w+ \x04|\$\d+|% s|null|NULL)"
 _FORM_IN_LIST = re.compile(rf" ([iI][nN]|array|ARRAY) [(\[] {_FORM_ITEM}(?: , {_FORM_ITEM})*+ [)\]]")
 _ROW_LIST = re.compile(rf" ([iI][nN]) \( (\( {_FORM_ITEM}(?: , {_FORM_ITEM})*+ \))(?: , \2)*+ \)")
@@ -153,10 +150,13 @@ def _masked_text(query: str, lexicon: Lexicon) -> str:
     """
     if "{{" in query:
         query = _CALL_IN_TEMPLATE.sub(lambda found: _QUOTED_IN_TEMPLATE.sub("?", found.group()), query)
+    statement = without_inline_rows(query, lexicon.dialect) if "format" in query.lower() else query
+    rows = " ?" if query[len(statement) :].strip() else ""
+    query = statement
     for _ in range(_READINGS):
         masked = _masked_once(query, lexicon)
         if masked == query:
-            return masked
+            return f"{masked}{rows}"
         query = masked
     raise Unparsable("the text without its literals reads differently than with them")
 
@@ -185,7 +185,7 @@ def _masked_once(query: str, lexicon: Lexicon) -> str:
 def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) -> str:
     """The text without what stands in it for a value and is no literal.
 
-    The value of a setting, the data of an INSERT, the arguments of T-SQL's EXEC, the values of options.
+    The value of a setting, the arguments of T-SQL's EXEC, the values of options.
     """
     kept = None
     if words[:1] == ["set"] and dialect.unquoted_settings:
@@ -194,8 +194,6 @@ def _without_bare_values(masked: str, words: Sequence[str], dialect: Dialect) ->
         kept = _BARE_SETTING.match(masked)
         if kept is None and words[0] == "alter":
             return _without_options(masked)
-    elif words[:1] == ["insert"] and dialect.inline_data and ("select" not in words or "input" in words):
-        kept = _INLINE_DATA.search(masked)
     elif dialect.bare_arguments and not _CALLING.isdisjoint(words) and (call := _CALLED.search(masked)) is not None:
         before, after = masked[: call.start("arguments")], masked[call.end() :]
         return f"{before}{_BARE_ARGUMENT.sub('?', call['arguments'])}{after}"

@@ -575,6 +575,24 @@ def _mutation(code: Code) -> Iterator[Edit]:
     yield from _without_part(code, verb + 1)
 
 
+def _formatted_rows(code: Code) -> Iterator[Edit]:
+    """ClickHouse: INSERT INTO t (a) SETTINGS s = 1 FORMAT CSV: rows that a client sends, as those of VALUES are.
+
+    Behind the query of an INSERT the format says how input() reads them.
+    """
+    if not code.stands(0, "insert", "into"):
+        return
+    words = [n for n in code.outside(3) if code.word(n - 1) != "."]
+    number = next((n for n in words if code.word(n) == "format"), len(code))
+    if number < len(code) - 3 or any(
+        code.word(n) in QUERIES or code.stands(n, "from", "infile") for n in words if n < number
+    ):
+        return
+    if number < len(code):
+        settings = next((n for n in words if code.word(n) == "settings"), number)
+        yield code.edit(settings, len(code) - 1, "DEFAULT VALUES")
+
+
 def _with_label(code: Code) -> Iterator[Edit]:
     """Doris, StarRocks: without the name of the load: INSERT INTO t WITH LABEL l SELECT …."""
     for number in range(len(code) - 2):
@@ -661,6 +679,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         live_table,
         redefined_query,
         _mutation,
+        _formatted_rows,
         _part_changed,
         _parametric_aggregate,
     ),

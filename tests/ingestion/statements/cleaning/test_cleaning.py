@@ -34,6 +34,18 @@ from ingestion.statements.cleaning import with_compiled_branches
             "insert into t select format, a from input('a String, format String') where format = a",
         ),
         ("clickhouse", "select input, format from s format JSON", "select input, format from s format JSON"),
+        ("clickhouse", "insert into t format CSV\n1,it's, select", "insert into t format CSV"),
+        (
+            "clickhouse",
+            "insert into d.format (format) format Values (1)",
+            "insert into d.format (format) format Values",
+        ),
+        ("clickhouse", "insert into t select format y from s", "insert into t select format y from s"),
+        (
+            "clickhouse",
+            "insert into t select a from input('format String') order by format desc format MyOwn x",
+            "insert into t select a from input('format String') order by format desc format MyOwn",
+        ),
     ],
 )
 def test_what_surrounds_a_statement_goes(dialect: str, text: str, cleaned: str | None) -> None:

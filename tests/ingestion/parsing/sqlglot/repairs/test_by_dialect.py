@@ -6,6 +6,7 @@ from types import ModuleType
 
 import pytest
 
+from ingestion import LineageParser
 from ingestion.dialects import dialect_of
 from ingestion.errors import Unparsable
 from ingestion.parsing.fallback import sqlfluff_tier
@@ -316,3 +317,16 @@ def test_what_sqlglot_misreads_of_mysql_is_found_however_it_is_spelled(text: str
 @pytest.mark.parametrize("unit", ["select ", "select a | ", "|> select a; "])
 def test_a_megabyte_of_queries_before_a_pipe_is_cheap(unit: str) -> None:
     assert needs_repair(unit * (1_000_000 // len(unit)) + "select a from t |> where b", dialect_of("bigquery"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "insert into t (a) format CSV 1,it's",
+        "insert into t format Native select a from s",
+        "insert into t settings async_insert = 1 format Values (1)",
+    ],
+)
+def test_the_rows_that_a_client_sends_to_clickhouse_are_no_query(text: str) -> None:
+    read = LineageParser(text, dialect="clickhouse")
+    assert ([str(table) for table in read.target_tables], read.column_lineage) == (["t"], ())
