@@ -95,6 +95,9 @@ BEGUN_TRANSACTIONS = keywords(
 CONVERSATIONS = keywords("dialog conversation")
 """Follow a BEGIN, or an END, of T-SQL's messages between services, and of no block."""
 
+NO_BLOCKS = keywords("tran transaction distributed") | CONVERSATIONS
+"""Follow a BEGIN of T-SQL's that opens no block."""
+
 CONTROL_FLOW = keywords("if while loop for repeat")
 """Open a block, each ended by an END of its own."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingestion.analysis.form import RelationalStatement
@@ -32,6 +32,7 @@ from ingestion.statements.routines.bodies import (
     block_steps,
     calling_triggers,
     routines_in,
+    rows_of_triggers,
     steps_of_call,
     template_in_schedule,
     with_names_of_all,
@@ -410,16 +411,16 @@ def _is_without_lineage(text: str, dialect: Dialect) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Definitions:
-    """The statements of a script, and which function each trigger among them runs that names all its rows."""
+    """The statements of a script, and by function the rows of the triggers among them that name all of them."""
 
     statements: Sequence[StatementText] = ()
-    triggers: Sequence[tuple[str, WrittenRows]] = ()
+    triggers: Mapping[str, tuple[WrittenRows, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, statements: Sequence[StatementText], dialect: Dialect) -> _Definitions:
         """The definitions of a script."""
         texts = (statement.text for statement in statements)
-        return cls(statements, tuple(calling_triggers(texts, dialect)))
+        return cls(statements, rows_of_triggers(calling_triggers(texts, dialect)))
 
 
 def _steps(text: str, dialect: Dialect, script: _Definitions = _Definitions()) -> Iterator[RoutineStep]:
@@ -456,8 +457,7 @@ def _steps_of_trigger(
     step: RoutineStep, of: WrittenRows, dialect: Dialect, script: _Definitions
 ) -> Iterator[RoutineStep]:
     """What the function that a trigger runs does for its rows, by its last definition in the script; else the call."""
-    named = (rows for function, rows in script.triggers if function == step.calls[-1])
-    of = with_names_of_all(of, named, dialect)
+    of = with_names_of_all(of, script.triggers.get(step.calls[-1], ()), dialect)
     found = (steps_of_call(step.calls, statement.text, dialect, of) for statement in reversed(script.statements))
     done = next((steps for steps in found if steps is not None), (step,))
     for one in done:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
-from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW, CONVERSATIONS
+from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW, CONVERSATIONS, NO_BLOCKS
 from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
 from ingestion.dialects.unfilled_templates import without_template_comments
 from ingestion.statements._chains import may_be_chain, without_chains
@@ -210,8 +210,7 @@ _GOES_ON_AFTER = keywords(
 _NEVER_BEHIND = frozenset(("", *"(,.=@#$["))
 """Behind these on its line a word is no verb."""
 _COMPOUND = keywords("union except intersect")
-_NO_BLOCKS = keywords("tran transaction") | CONVERSATIONS
-_OF_BLOCKS = keywords("case begin end") | _NO_BLOCKS
+_OF_BLOCKS = keywords("case begin end") | NO_BLOCKS
 _BODIES = keywords("if while")
 _ROUTINES = keywords("procedure proc function trigger")
 
@@ -315,7 +314,7 @@ class _SeparatorReading:
             self.closed = self.blocks > 0
             self.blocks -= self.closed
             return False
-        if word in _NO_BLOCKS:
+        if word in NO_BLOCKS:
             self.blocks += (before == "end" and self.closed and word in CONVERSATIONS) - (before == "begin")
             return False
         begins = word == "begin" and not self.blocks and self._verb(word, before, begins_line=begins_line)

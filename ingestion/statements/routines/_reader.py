@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import Separator, keywords
-from ingestion.dialects.keywords import CONVERSATIONS
+from ingestion.dialects.keywords import CONVERSATIONS, NO_BLOCKS
 from ingestion.model.outcomes import Outcome
 from ingestion.statements._chains import without_chains
 from ingestion.statements.routines.steps import (
@@ -60,8 +60,6 @@ _ADDING = frozenset("+-*/%&|^")
 _CHANGING = keywords("insert update delete merge")
 _DECIDING = keywords("if else while")
 _HANDLING = keywords("try catch")
-_NO_BLOCKS = keywords("tran transaction distributed") | CONVERSATIONS
-"""Behind BEGIN: what opens no block."""
 _DEEPEST_LOOP = 20
 """Blocks around a loop that is read: each loop within another is gone through once more."""
 _LISTED_INTO = keywords("into ,")
@@ -384,7 +382,7 @@ class _Branches:
             self.awaited = True
             if word == "while":
                 self._forget(code, last)
-        elif word == "begin" and behind not in _NO_BLOCKS:
+        elif word == "begin" and behind not in NO_BLOCKS:
             decided = self.awaited or behind in _HANDLING
             self.before.append(self.variables.known_texts() if decided else None)
             self.awaited = False
@@ -425,7 +423,7 @@ def _end_of_loop(code: Code, first: int) -> int | None:
     word, behind = code.word(first), code.word(first + 1)
     if word in _DECIDING or behind in _HANDLING or not word:
         return None
-    if word != "begin" or behind in _NO_BLOCKS:
+    if word != "begin" or behind in NO_BLOCKS:
         return first
     depth = cases = 0
     for index in range(first, len(code)):
@@ -433,7 +431,7 @@ def _end_of_loop(code: Code, first: int) -> int | None:
         cases += word == "case"
         if word == "end" and cases:
             cases -= 1
-        elif code.word(index + 1) not in (_NO_BLOCKS if word == "begin" else CONVERSATIONS):
+        elif code.word(index + 1) not in (NO_BLOCKS if word == "begin" else CONVERSATIONS):
             depth += (word == "begin") - (word == "end")
         if not depth:
             return index

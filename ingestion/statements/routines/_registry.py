@@ -19,6 +19,7 @@ from ingestion.statements.routines.bodies import (
     block_steps,
     function_steps,
     routines_in,
+    rows_of_triggers,
     with_names_of_all,
 )
 from ingestion.statements.routines.definition import Definition, defines, quote_name
@@ -115,9 +116,8 @@ class KnownRoutines:
 
     def with_names_of_triggers(self) -> KnownRoutines:
         """The same, each trigger with all names that those of its function give the rows of its table."""
-        called: dict[str, list[WrittenRows]] = {}
-        for known, of, function in self._calling_triggers(naming=True):
-            called.setdefault(function, []).append(self._in_schema(known, of))
+        naming = self._calling_triggers(naming=True)
+        called = rows_of_triggers((function, self._in_schema(known, of)) for known, of, function in naming)
         if not called:
             return self
         named: dict[int, KnownRoutine] = {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code
@@ -272,6 +273,17 @@ def _with_whole_rows(step: RoutineStep, dialect: Dialect, table: str) -> Routine
     return RoutineStep(f"{step.text} FROM {row}")
 
 
+_Function = TypeVar("_Function", bound=Hashable)
+
+
+def rows_of_triggers(called: Iterable[tuple[_Function, WrittenRows]]) -> dict[_Function, tuple[WrittenRows, ...]]:
+    """The rows for which the triggers of each function run it, by whatever the function is known."""
+    found: dict[_Function, list[WrittenRows]] = {}
+    for function, of in called:
+        found.setdefault(function, []).append(of)
+    return {function: tuple(rows) for function, rows in found.items()}
+
+
 def with_names_of_all(of: WrittenRows, others: Iterable[WrittenRows], dialect: Dialect) -> WrittenRows:
     """The rows of a trigger under all names that the triggers of its function give.
 
@@ -523,9 +535,7 @@ def trigger_runs(definitions: Sequence[Definition], dialect: str) -> tuple[Trigg
         function = functions.get((definition.full_name[0], schema, name))
         if function is not None:
             called.append((definition.full_name, function, routine.of))
-    of_function: dict[_RoutineKey, list[WrittenRows]] = {}
-    for _trigger_name, function, of in called:
-        of_function.setdefault(function.full_name, []).append(of)
+    of_function = rows_of_triggers((function.full_name, of) for _trigger_name, function, of in called)
     rules, found = dialect_of(dialect), list[TriggerRun]()
     for trigger, function, of in called:
         steps = function_steps(function.text, rules, with_names_of_all(of, of_function[function.full_name], rules))

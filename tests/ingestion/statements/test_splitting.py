@@ -524,6 +524,7 @@ def test_a_cursor_goes_to_the_end_of_its_query(cursor: str) -> None:
             "SELECT 1",
         ],
         ["DROP TABLE IF EXISTS t", "SELECT a INTO t FROM r"],
+        ["BEGIN DISTRIBUTED TRAN", "DELETE FROM t", "INSERT INTO t SELECT distributed FROM r", "COMMIT"],
     ],
 )
 def test_a_verb_of_t_sql_begins_a_statement_where_the_one_before_can_end(script: list[str]) -> None:
