@@ -231,6 +231,12 @@ def _unseparated_starts(text: str, dialect: Dialect, start: int, end: int) -> It
         after = token.start + len(token.text)
 
 
+@lru_cache(maxsize=1)
+def _starts_of_statements(text: str, dialect: str, start: int, end: int) -> tuple[int, ...]:
+    """The same, kept for the text that was asked for last: whether it is one statement is asked before it is split."""
+    return tuple(_unseparated_starts(text, dialect_of(dialect), start, end))
+
+
 def _may_hold_several(text: str, start: int, end: int) -> bool:
     """Whether another statement may begin in a text, told without looking at quotes.
 
@@ -512,7 +518,7 @@ def is_single(text: str, dialect: Dialect) -> bool:
         return False
     if may_be_chain(text, dialect):
         return False
-    if dialect.separator is Separator.GO and next(_unseparated_starts(text, dialect, 0, len(text)), 0):
+    if dialect.separator is Separator.GO and _starts_of_statements(text, dialect.name, 0, len(text)):
         return False
     if dialect.sqlplus_commands and "\n" in text:
         return False
@@ -580,7 +586,7 @@ def _statement_spans(text: str, dialect: Dialect, span: tuple[int, int], delimit
 
 def _unseparated_ranges(text: str, dialect: Dialect, start: int, end: int) -> Iterator[tuple[int, int]]:
     if dialect.separator is Separator.GO:
-        for begin in _unseparated_starts(text, dialect, start, end):
+        for begin in _starts_of_statements(text, dialect.name, start, end):
             yield start, begin
             start = begin
     yield start, end
