@@ -172,6 +172,10 @@ class Code:
                 yield closing
             index = closing + 1
 
+    def end_around(self, index: int) -> int:
+        """Where the parentheses that a token stands in are closed; the text's end where it stands in none."""
+        return max(self.outside(index)) + 1
+
     def find(self, first: int, wanted: frozenset[str], last: int | None = None) -> int:
         """The next of these words outside parentheses, CASE ... END counting as such; `last` if none comes before it.
 

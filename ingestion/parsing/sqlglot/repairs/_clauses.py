@@ -7,22 +7,11 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, CHANGES, QUERY_STARTS
-from ingestion.errors import FinalRefusal
-from ingestion.parsing.sqlglot.repairs._servers import has_phrases
+from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERY_STARTS
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
-_LOCKED = keywords("select sel with insert ins update upd delete del merge create replace")
-_PHASES = keywords("group having qualify order sample union intersect minus except expand with ;")
-_QUERY_ENDS = keywords("select sel union intersect minus except expand ;")
-_ORDERED = keywords("hash partition local order dimension using")
-_CHANGED = keywords("final old new")
 _ENDS = keywords("order limit offset")
 _SPECS = keywords("both leading trailing")
-_CLAUSES = keywords(
-    "where group having qualify sample union intersect minus except join left right inner full cross on ;"
-)
-_PERIOD_ENDS = keywords("by for qualify order ;")
 _CHANGE_COLUMNS = {
     "changes": ("VERSION", "CREATION_VERSION", "OPERATION", "COLUMNS", "CONTEXT"),
     "version": ("VERSION", "CONTEXT"),
@@ -37,12 +26,9 @@ _SEARCHED_COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """T-SQL's functions of (table, columns, …) that search texts: the columns that tell which row it is, and those that
 are made of the texts."""
 _ROUTINES = keywords("function procedure")
-_BEHIND_SET = keywords("where from returning")
 _SCRIPTED = keywords("map reduce transform")
 _BEFORE_SCRIPTED = keywords("from select insert ( ;")
 _BEHIND_SCRIPT = keywords("row recordreader from insert where group having cluster distribute sort order limit union ;")
-_BETWEEN_QUERIES = keywords("union except intersect minus )")
-_BEHIND_LIST = keywords("from into union except intersect minus")
 _BLOCKS = keywords("begin case if loop")
 _OF_VECTORS = keywords("to_vector vector vector_distance")
 _SELECTED = keywords("distinct distinctrow all")
@@ -72,176 +58,6 @@ _RECURSION_ENDS = QUERY_STARTS | {"set", "restrict"}
 _VERSION = re.compile(r"v\d+|\d{17}", re.IGNORECASE)
 
 
-# Teradata.
-
-
-def _locking(code: Code) -> Iterator[Edit]:
-    """LOCKING TABLE t FOR ACCESS MERGE …, LOCK ROW ACCESS DELETE …: the statement that comes behind the locks."""
-    if code.word(0) in ("lock", "locking"):
-        verb = next((n for n in code.outside(1) if code.word(n) in _LOCKED), None)
-        if verb is not None:
-            yield code.edit(0, verb - 1, "")
-
-
-def _rows_alone(code: Code) -> Iterator[Edit]:
-    """INSERT INTO t (1, DATE '2020-01-01'): a row without VALUES."""
-    name = 1 + code.stands(1, "into")
-    opening = code.dotted_name(name)[1]
-    last = len(code) - 1 - (code.word(len(code) - 1) == ";")
-    if code.word(0) in ("insert", "ins") and code.word(opening) == "(" and code.closing(opening) == last:
-        yield code.start_of(opening), code.start_of(opening), "VALUES "
-
-
-def _numbered_ranges(code: Code) -> Iterator[Edit]:
-    """RANGE_N(d BETWEEN … EACH …, NO RANGE) is a number made of d; CASE_N(c, …, NO CASE OR UNKNOWN) of its conditions.
-
-    The ranges are constants by the manual; sqlglot has RANGE_N for a partition's one range alone.
-    """
-    for number in range(len(code) - 3):
-        if code.stands(number, "range_n", "("):
-            closing = code.closing(number + 1)
-            between = next((n for n in code.outside(number + 2, closing) if code.word(n) == "between"), None)
-            if between is not None:
-                yield code.edit(number, number, "RANGE_NUMBER")
-                yield code.edit(between, closing - 1, "")
-        elif code.stands(number, "case_n", "("):
-            closing = code.closing(number + 1)
-            rest = (first for first, _ in code.items(number + 2, closing) if code.word(first) in ("no", "unknown"))
-            first = next(rest, None)
-            if first is not None:
-                yield code.edit(first - 1, closing - 1, "")
-
-
-def _conditions_first(code: Code) -> Iterator[Edit]:
-    """SELECT a WHERE a > 1 FROM t: Teradata takes the clauses of a query in any order."""
-    for where in range(1, len(code)):
-        if code.word(where) != "where":
-            continue
-        from_ = next(
-            (n for n in code.outside(where + 1) if code.word(n) in _QUERY_ENDS or code.word(n) == "from"), None
-        )
-        if from_ is None or code.word(from_) != "from":
-            continue
-        if any(code.word(n) in ("delete", "update") for n in range(where)):
-            continue
-        end = next((n for n in code.outside(from_ + 1) if code.word(n) in _PHASES), None)
-        last = end if end is not None else end_around(code, from_)
-        yield code.start_of(where), code.start_of(where), f"{code.between(from_, last)} "
-        yield code.edit(from_, last - 1)
-
-
-def _upserts(code: Code) -> Iterator[Edit]:
-    """UPDATE t SET … WHERE k = 1 ELSE INSERT INTO t VALUES (…): what is inserted are values by the manual."""
-    if code.word(0) == "update":
-        start = next((n for n in code.outside(1) if code.stands(n, "else", "insert")), None)
-        if start is not None:
-            yield code.edit(start, len(code) - 1)
-
-
-def end_around(code: Code, number: int) -> int:
-    """Where the brackets that a token stands in are closed; the text's end where it stands in none."""
-    return max(code.outside(number)) + 1
-
-
-def _table_operators(code: Code) -> Iterator[Edit]:
-    """FROM f (ON (query) HASH BY a LOCAL ORDER BY b USING k('v')): a function of the rows of its inputs.
-
-    Which rows go where by HASH BY decides nothing of what is in them. Also TABLE (f(…) RETURNS (…)) AS d HASH BY a.
-    """
-    for number in range(1, len(code) - 2):
-        if code.stands(number, "(", "on") and code.is_name(number - 1):
-            yield from _unpivoted_rows(code, number) if code.word(number - 1) == "td_unpivot" else _inputs(code, number)
-        elif code.stands(number, "table", "("):
-            yield from _table_function(code, number + 1)
-
-
-def _table_function(code: Code, opening: int) -> Iterator[Edit]:
-    """TABLE (f(s.a) RETURNS (b INTEGER)) AS d [(b)] HASH BY c LOCAL ORDER BY e."""
-    closing = code.closing(opening)
-    if code.word(opening + 1) == "strtok_split_to_table":  # sqlglot knows one of two arguments
-        yield code.edit(opening + 1, opening + 1, "TD_STRTOK_SPLIT_TO_TABLE")
-    returns = next((n for n in code.outside(opening + 1, closing) if code.word(n) == "returns"), None)
-    if returns is not None:
-        yield code.edit(returns, closing - 1)
-        alias = closing + 1 + (code.word(closing + 1) == "as")
-        if code.is_name(alias) and code.word(alias + 1) != "(":
-            named = (code.between(first, first + 1) for first, _ in code.items(returns + 2, code.closing(returns + 1)))
-            yield code.end_of(alias), code.end_of(alias), f" ({', '.join(named)})"
-    for number in code.outside(closing + 1):
-        if code.word(number) in _CLAUSES:
-            return
-        if code.stands(number, "hash", "by") or code.stands(number, "local", "order", "by"):
-            last = next((n for n in code.outside(number) if code.word(n) in _CLAUSES), None)
-            yield code.edit(number, (last or end_around(code, number)) - 1)
-            return
-
-
-def _inputs(code: Code, opening: int) -> Iterator[Edit]:
-    closing = code.closing(opening)
-    inputs: list[str] = []
-    number = opening + 1
-    while number < closing and code.word(number) == "on":
-        end = next((n for n in code.outside(number + 1, closing) if code.word(n) in _ORDERED | {"on", "as"}), closing)
-        rows = code.between(number + 1, end)
-        inputs.append(rows if code.word(number + 1) == "(" else f"(SELECT * FROM {rows})")
-        number = next((n for n in code.outside(end, closing) if code.word(n) in ("on", "using")), closing)
-    yield code.edit(opening + 1, closing - 1, ", ".join(inputs))
-
-
-def _unpivoted_rows(code: Code, opening: int) -> Iterator[Edit]:
-    """TD_UNPIVOT(ON t USING VALUE_COLUMNS('v') UNPIVOT_COLUMN('m') COLUMN_LIST('a', 'b')) as UNPIVOT."""
-    closing = code.closing(opening)
-    using = next((n for n in code.outside(opening + 2, closing) if code.word(n) == "using"), None)
-    given: dict[str, list[str]] = {}
-    for number in range(using or closing, closing):
-        if code.stands(number + 1, "("):
-            inside = range(number + 2, code.closing(number + 1))
-            given[code.word(number)] = [code.without_quotes(n) for n in inside if code.is_string(n)]
-    values, names, listed = (given.get(key, []) for key in ("value_columns", "unpivot_column", "column_list"))
-    if using is None or len(values) != 1 or len(names) != 1 or not listed or any("," in item for item in listed):
-        yield from _inputs(code, opening)
-        return
-    rows = code.between(opening + 2, using)
-    pivot = f"UNPIVOT ({values[0]} FOR {names[0]} IN ({', '.join(listed)}))"
-    yield code.edit(opening - 1, closing, f"(SELECT * FROM {rows} {pivot})")
-
-
-def _expanded_periods(code: Code) -> Iterator[Edit]:
-    """EXPAND ON validity AS p [BY …] [FOR …]: a row for each part p of the period."""
-    for number in range(1, len(code) - 3):
-        if not code.stands(number, "expand", "on"):
-            continue
-        named = next((n for n in code.outside(number + 2) if code.word(n) in _PERIOD_ENDS), len(code))
-        as_ = next((n for n in code.outside(number + 2, named) if code.word(n) == "as"), named - 1)
-        period, name = code.between(number + 2, as_), code.between(named - 1, named)
-        last = next((n for n in code.outside(named) if code.word(n) in ("qualify", "order", ";")), None)
-        yield code.edit(number, (last or end_around(code, number)) - 1)
-        where = _clause_before(code, number)
-        yield code.start_of(where), code.start_of(where), f" CROSS JOIN UNNEST({period}) AS expanded_rows({name}) "
-
-
-def _clause_before(code: Code, number: int) -> int:
-    """Where the clause behind FROM begins, of the query that a token stands in."""
-    depth = 0
-    found = number
-    for index in range(number - 1, -1, -1):
-        word = code.word(index)
-        depth += (word == ")") - (word == "(")
-        if depth < 0 or (not depth and word == "from"):
-            break
-        if not depth and word in ("where", "group", "having"):
-            found = index
-    return found
-
-
-def _bounds(code: Code) -> Iterator[Edit]:
-    """BEGIN(p) and END(p) of a period, whose names are keywords to sqlglot; CASE … END (NAMED a) has no period."""
-    for number in range(1, len(code) - 1):
-        word = code.word(number)
-        if word in ("begin", "end") and code.word(number + 1) == "(" and not has_phrases(code, number + 1):
-            yield code.edit(number, number, f"PERIOD_{word.upper()}")
-
-
 def _is_cast(code: Code, number: int) -> bool:
     """Whether a token stands behind the type of a CAST."""
     opening = code.opening(number + 2)
@@ -262,9 +78,6 @@ def _at_zone(code: Code) -> Iterator[Edit]:
             yield code.edit(number, number + 1, "AT TIME ZONE 'LOCAL'")
         elif code.stands(number, "at", "source", "time", "zone"):
             yield code.edit(number, number + 3, "AT TIME ZONE 'SOURCE'")
-
-
-# What several dialects have.
 
 
 def _trimmed_text(code: Code) -> Iterator[Edit]:
@@ -587,7 +400,7 @@ def _scripted_rows(code: Code) -> Iterator[Edit]:
             yield code.end_of(number + 1), code.end_of(number + 1), " AS (key, value)"
         elif code.word(number + 3) != "(":
             named = code.outside(number + 3)
-            last = next((n for n in named if code.word(n) in _BEHIND_SCRIPT), end_around(code, number + 3)) - 1
+            last = next((n for n in named if code.word(n) in _BEHIND_SCRIPT), code.end_around(number + 3)) - 1
             yield code.edit(number + 3, last, f"({code.between(number + 3, last + 1)})")
 
 
@@ -646,136 +459,6 @@ def _tables_and_columns(code: Code) -> Iterator[Edit]:
                 yield code.edit(first, until - 1, f"(SELECT * FROM {code.between(first, until)})")
 
 
-def _rows_of_changes(code: Code) -> Iterator[Edit]:
-    """Db2: FROM FINAL TABLE (INSERT …), OLD TABLE (DELETE …): a change in WITH that returns its rows."""
-    for number in range(1, len(code) - 3):
-        if code.word(number) not in _CHANGED or not code.stands(number + 1, "table", "("):
-            continue
-        closing = code.closing(number + 2)
-        if code.word(number + 3) in CHANGES and closing < len(code):
-            name = f"changed_rows_{number}"
-            item = f"{name} AS ({code.between(number + 3, closing)} RETURNING *)"
-            yield code.edit(number, closing, name)
-            with_ = code.word(0) == "with"
-            at = code.start_of(1 if with_ else 0)
-            yield at, at, f"{item}, " if with_ else f"WITH {item} "
-            return
-
-
-def _included_columns(code: Code) -> Iterator[Edit]:
-    """Db2: without the columns that only who reads the changed rows sees, as the table has none of them.
-
-    `INSERT INTO t (a) INCLUDE (x INT) SELECT b, c FROM s` fills a with b, and x is c;
-    `UPDATE t INCLUDE (x INT) SET a = b, x = a` sets a.
-    """
-    for number in range(2, len(code) - 4):
-        if not code.stands(number, "include", "(") or not (code.is_name(number + 2) and code.is_name(number + 3)):
-            continue
-        closing = code.closing(number + 1)
-        verb = next((n for n in range(number - 1, -1, -1) if code.word(n) in CHANGES), 0)
-        end = next((n for n in code.outside(verb) if code.word(n) == "returning"), _end_of_change(code, verb))
-        included = tuple(code.name(first) for first, _ in code.items(number + 2, closing))
-        if code.stands(end, "returning", "*"):
-            unknown = "".join(f", NULL AS {code.between(n, n + 1)}" for n, _ in code.items(number + 2, closing))
-            yield code.end_of(end + 1), code.end_of(end + 1), unknown
-        if code.word(verb) == "insert":
-            yield from _inserted_without(code, range(number, closing), end, included)
-        elif code.word(verb) != "merge":
-            yield code.edit(number, closing)
-            yield from _assigned_without(code, range(closing + 1, end), included)
-        else:
-            raise FinalRefusal("columns are included in the rows of a MERGE")
-        return
-
-
-def _end_of_change(code: Code, verb: int) -> int:
-    """Behind the last token of a statement that may stand in brackets."""
-    end = end_around(code, verb)
-    return end - (code.word(end - 1) == ";")
-
-
-def _inserted_without(code: Code, clause: range, end: int, included: tuple[str, ...]) -> Iterator[Edit]:
-    """The query of an INSERT without the values of the included columns: those that the list names, or its last."""
-    before, start = code.opening(clause.start - 1), clause.stop + 1
-    listed = range(before, clause.start - 1) if before else range(0)
-    if code.word(start) == "(" and code.word(start + 1) not in (*QUERY_STARTS, "("):
-        start, listed = code.closing(start) + 1, range(start, code.closing(start))
-    start += 3 * (code.word(start) == "overriding")  # OVERRIDING USER VALUE
-    items = [(code.name(first), code.between(first, last)) for first, last in code.items(listed.start + 1, listed.stop)]
-    kept = ", ".join(text for name, text in items if name not in included)
-    if listed:
-        named = {name for name, _ in items}
-        defined = code.items(clause.start + 2, clause.stop)
-        rest = (code.between(first, first + 1) for first, _ in defined if code.name(first) not in named)
-        names = ", ".join([*(text for _, text in items), *rest])
-        first = min(clause.start, listed.start)
-        yield code.start_of(first), code.start_of(start), f"({kept}) SELECT {kept} FROM ("
-        yield code.end_of(end - 1), code.end_of(end - 1), f") AS included ({names})"
-        return
-    yield code.edit(clause.start, start - 1)
-    for values in _rows_of_query(code, start, end):
-        if len(values) <= len(included):
-            raise FinalRefusal("the included columns have more values than the rows")
-        yield code.edit(values[-len(included)][0] - 1, values[-1][1] - 1)
-
-
-def _rows_of_query(code: Code, first: int, end: int) -> Iterator[list[tuple[int, int]]]:
-    """The values of each SELECT and each row of VALUES that a query puts together.
-
-    Raises FinalRefusal where a star stands for some, as which they are is not told then.
-    """
-    for number in code.outside(first, end):
-        word = code.word(number)
-        before = number - 1 - (code.word(number - 1) in ("all", "distinct"))
-        begins = number == first or code.word(before) in _BETWEEN_QUERIES
-        if word == "(" and begins:
-            yield from _rows_of_query(code, number + 1, code.closing(number))
-        elif word in ("select", "sel"):
-            begin = number + 1 + (code.word(number + 1) in ("all", "distinct"))
-            until = next((n for n in code.outside(begin, end) if code.word(n) in _BEHIND_LIST), end)
-            values = list(code.items(begin, until))
-            if any(code.word(last - 1) == "*" for _, last in values):
-                raise FinalRefusal("a star stands for the values of included columns")
-            yield values
-        elif word == "values":
-            rows = [n for n in code.outside(number + 1, end) if code.word(n) == "("]
-            yield from (list(code.items(n + 1, code.closing(n))) for n in rows)
-
-
-def _assigned_without(code: Code, clauses: range, included: tuple[str, ...]) -> Iterator[Edit]:
-    """SET without what it gives to the included columns."""
-    set_ = next((n for n in code.outside(clauses.start, clauses.stop) if code.word(n) == "set"), None)
-    if set_ is None:
-        return
-    end = next((n for n in code.outside(set_, clauses.stop) if code.word(n) in _BEHIND_SET), clauses.stop)
-    items = (_assignment_without(code, first, last, included) for first, last in code.items(set_ + 1, end))
-    kept = [item for item in items if item]
-    if kept:
-        yield code.edit(set_ + 1, end - 1, ", ".join(kept))
-    else:  # a DELETE has no others
-        yield code.edit(set_, end - 1)
-
-
-def _assignment_without(code: Code, first: int, last: int, included: tuple[str, ...]) -> str:
-    """What is left of `a = b` or `(a, x) = (b, c)`, "" of none."""
-    if code.word(first) != "(":
-        return "" if code.name(first) in included else code.between(first, last)
-    opening = code.closing(first) + 2
-    names = list(code.items(first + 1, code.closing(first)))
-    kept = [number for number, (name, _) in enumerate(names) if code.name(name) not in included]
-    if len(kept) in (0, len(names)):
-        return code.between(first, last) if kept else ""
-    is_query = code.word(opening + 1) in (*QUERY_STARTS, "(")
-    begin, end = opening + 1, code.closing(opening)
-    rows = list(_rows_of_query(code, begin, end)) if is_query else [list(code.items(begin, end))]
-    if len(rows) != 1 or len(rows[0]) != len(names):
-        raise FinalRefusal("which values the included columns have is not told")
-    values = rows[0]
-    around = (code.between(opening, values[0][0]), code.between(values[-1][1], last))
-    left, right = (", ".join(code.between(*items[number]) for number in kept) for items in (names, values))
-    return f"({left}) = {around[0]} {right} {around[1]}"
-
-
 def _own_operators(code: Code) -> Iterator[Edit]:
     """PostgreSQL: `a <<| b`, `a %> 'x'`, operators of PostGIS, pg_trgm and others: what makes a value of both sides."""
     end = 1
@@ -828,7 +511,6 @@ _MYSQL = (_defaults, _ways_to_select, _signed_integers, _ordered_groups, _matche
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "bigquery": (_graph_rows, _inserted_row),
     "databricks": (_at_version, _scripted_rows),
-    "db2": (_rows_of_changes, _included_columns),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
     "hive": (_scripted_rows,),
@@ -846,16 +528,6 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "greenplum": (_trimmed_text, _own_operators, _typed_texts),
     "postgres": (_trimmed_text, _graph_rows, _named_joins, _own_operators, _typed_texts),
     "spark": (_at_version, _scripted_rows),
-    "teradata": (
-        _locking,
-        _rows_alone,
-        _numbered_ranges,
-        _conditions_first,
-        _upserts,
-        _table_operators,
-        _expanded_periods,
-        _bounds,
-        _at_zone,
-    ),
+    "teradata": (_at_zone,),
     "tsql": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
 }

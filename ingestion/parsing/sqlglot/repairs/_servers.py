@@ -1,4 +1,4 @@
-"""What sqlglot does not know of the databases on servers (Db2, MySQL, Oracle, PostgreSQL, Teradata, T-SQL), and of the
+"""What sqlglot does not know of the databases on servers (Db2, MySQL, Oracle, PostgreSQL, T-SQL), and of the
 objects of Snowflake and BigQuery, written so that it does.
 """
 
@@ -17,23 +17,13 @@ from ingestion.dialects.keywords import BEFORE_RELATIONS, QUERIES, TABLE_HINTS
 from ingestion.dialects.lexing import WORD
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
-_PHRASES = keywords("named title format casespecific cs uppercase compress")
-# The types that a value is converted to by their names in brackets behind it; each is a reserved word.
-_CONVERSIONS = keywords(
-    "byteint smallint integer int bigint decimal dec numeric number float real double char character varchar clob "
-    "date time timestamp interval period byte varbyte blob"
-)
-_NO_VALUE = keywords(
+NO_VALUE = keywords(
     "select where in and or not on when then else case values from join as by , ( = < > + - * / || set"
 ) | {""}
 _BEHIND_VALUES = keywords(
     "select from where and or group order having union minus intersect into values set on join left right inner , ) ="
 )
 _MODEL_BEGINS = keywords("partition dimension measures reference main return unique ignore keep")
-_UNITS = keywords("year month day hour minute second")
-_TIMES = keywords("current sequenced nonsequenced")
-_BEFORE_TIMES = keywords("( as access union all except minus intersect ;") | {""}
-_STATEMENTS = keywords("select sel insert ins update upd delete del merge with create")
 _BEHIND_TARGET = keywords("select values with overriding set using where when")
 _PARTITIONS = keywords("partition subpartition")
 _THROUGH_QUERIES = keywords("update insert merge")
@@ -48,110 +38,6 @@ _LISTED_FILES = "RELATIVE_PATH, SIZE, LAST_MODIFIED, MD5, ETAG, FILE_URL"
 """What the directory of a stage tells of each file."""
 
 _NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
-
-
-def _teradata_phrases(code: Code) -> Iterator[Edit]:
-    """a (TITLE 'x') is a; a (NAMED b) is a AS b; a (INTEGER, FORMAT '99') is CAST(a AS INTEGER)."""
-    for number in range(1, len(code) - 2):
-        if not has_phrases(code, number):
-            continue
-        end = code.closing(number)
-        named = next((n for n in range(number + 1, end) if code.word(n) == "named"), None)
-        name = "" if named is None else f" AS {code.between(named + 1, named + 2)}"
-        if code.word(number + 1) in _CONVERSIONS:
-            first = _operand(code, number - 1)
-            last = number + 1 + code.stands(number + 1, "double", "precision")
-            last = code.closing(last + 1) if code.word(last + 1) == "(" else last
-            yield code.start_of(first), code.start_of(first), "CAST("
-            yield code.edit(number, end, f" AS {code.between(number + 1, last + 1)}){name}")
-        else:
-            yield code.edit(number, end, name or " ")
-
-
-def has_phrases(code: Code, opening: int) -> bool:
-    """Whether a type or other data attributes stand in these brackets, behind a value: no list of names, no literal."""
-    if code.word(opening) != "(" or code.word(opening - 1) in _NO_VALUE or code.word(opening - 1) == "period":
-        return False
-    end = code.closing(opening)
-    word = code.word(opening + 1)
-    if word in _PHRASES or (word == "not" and code.word(opening + 2) in ("casespecific", "cs")):
-        return True
-    if word not in _CONVERSIONS or code.word(end - 1) == "," or code.word(_operand(code, opening - 1) - 1) == "into":
-        return False
-    later = (code.word(begin) for begin, _ in list(code.items(opening + 1, end))[1:])
-    inside = range(opening + 2, end)
-    return all(first in _PHRASES for first in later) and not (
-        code.is_string(opening + 2) or (word != "period" and any(code.word(n) in _CONVERSIONS for n in inside))
-    )
-
-
-def _operand(code: Code, last: int) -> int:
-    """The first token of the value that ends at `last`: a name, a call, brackets, a literal with its phrases."""
-    first = last
-    while code.word(first) == ")":
-        first = code.opening(first)
-        if not has_phrases(code, first):
-            called = code.is_name(first - 1) and code.word(first - 1) not in _NO_VALUE
-            first -= called
-            break
-        first -= 1
-    return start_of_name(code, first)
-
-
-def _intervals(code: Code) -> Iterator[Edit]:
-    """Teradata: (a - b) DAY(4) TO SECOND(2): how much time is between two moments, in these units."""
-    for number in range(1, len(code) - 1):
-        if code.word(number) not in _UNITS or code.word(number - 1) != ")":
-            continue
-        last = code.closing(number + 1) if code.word(number + 1) == "(" else number
-        if code.word(last + 1) == "to" and code.word(last + 2) in _UNITS:
-            last = code.closing(last + 3) if code.word(last + 3) == "(" else last + 2
-        if last > number:
-            yield code.edit(number, last)
-
-
-def _objects_of_stores(code: Code) -> Iterator[Edit]:
-    """Teradata: FROM (LOCATION = '/s3/bucket/path' …) AS d reads the objects there, where LOCATION would be a table."""
-    for number in range(len(code) - 4):
-        if code.stands(number, "from", "(", "location", "=") and code.is_string(number + 4):
-            path = code.without_quotes(number + 4)
-            if '"' not in path:
-                yield code.edit(number + 1, code.closing(number + 1), f'"{path}"')
-
-
-def _normalized_rows(code: Code) -> Iterator[Edit]:
-    """Teradata: SELECT NORMALIZE ON MEETS OR OVERLAPS a, p: the rows of one a whose periods touch are one."""
-    for number in range(1, len(code) - 1):
-        if not code.stands(number - 1, "select", "normalize"):
-            continue
-        last = number
-        if code.word(number + 1) == "on":
-            last = number + (4 if code.word(number + 3) == "or" else 2)
-        if code.is_name(last + 1) or code.word(last + 1) == "(":
-            yield code.edit(number, last)
-
-
-def _times_of_rows(code: Code) -> Iterator[Edit]:
-    """Teradata: CURRENT VALIDTIME SELECT …, SEQUENCED VALIDTIME PERIOD (…) SELECT …: the rows of a time alone."""
-    last = -1
-    for number in range(len(code) - 1):
-        if number <= last or code.word(number) not in ("validtime", "transactiontime"):
-            continue
-        statement = next((n for n in code.outside(number) if code.word(n) in _STATEMENTS), None)
-        first = number - (code.word(number - 1) in _TIMES)
-        if statement is not None and code.word(first - 1) in _BEFORE_TIMES:
-            yield code.edit(first, statement - 1)
-            last = statement
-
-
-def _teradata_update(code: Code) -> Iterator[Edit]:
-    """UPDATE t FROM s SET …: without an alias, s would take SET for one."""
-    for number in range(3, len(code)):
-        if code.word(number) != "set":
-            continue
-        if code.word(start_of_name(code, number - 1) - 1) in ("from", ","):
-            yield code.start_of(number), code.start_of(number), f"AS {code.between(number - 1, number)} "
-        return
 
 
 def _changed_query(code: Code) -> Iterator[Edit]:
@@ -289,7 +175,7 @@ def _joined_lines(code: Code) -> Iterator[Edit]:
     """SQL*Plus: `a, -` at a line's end goes on in the next line; where it may be a minus as well, it is one."""
     for number in range(1, len(code) - 1):
         at_end = code.word(number) == "-" and "\n" in code.text[code.end_of(number) : code.start_of(number + 1)]
-        if at_end and (code.word(number - 1) in _NO_VALUE or code.word(number + 1) in _BEHIND_VALUES):
+        if at_end and (code.word(number - 1) in NO_VALUE or code.word(number + 1) in _BEHIND_VALUES):
             yield code.edit(number, number)
 
 
@@ -495,15 +381,6 @@ def _returned_into(code: Code) -> Iterator[Edit]:
             return
 
 
-def _statistics(code: Code) -> Iterator[Edit]:
-    """Teradata: without whether statistics are copied too: CREATE TABLE … WITH [NO] DATA AND [NO] STATS."""
-    for number in range(len(code) - 1, 0, -1):
-        if code.word(number) in ("stats", "statistics"):
-            first = number - 1 - (code.word(number - 1) == "no")
-            if code.word(first) == "and":
-                yield code.edit(first, number)
-
-
 def _graph_table(code: Code) -> Iterator[Edit]:
     """T-SQL: without what a graph takes a table for: CREATE TABLE t (…) AS NODE."""
     if not code.stands(0, "create", "table"):
@@ -557,15 +434,6 @@ SERVER_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _log_errors,
         _returned_into,
         _translated_charset,
-    ),
-    "teradata": (
-        _objects_of_stores,
-        _teradata_phrases,
-        _intervals,
-        _normalized_rows,
-        _times_of_rows,
-        _teradata_update,
-        _statistics,
     ),
     "tsql": _TRANSACT,
 }

@@ -13,7 +13,8 @@ from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
-from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, end_around, recursion_clauses
+from ingestion.parsing.sqlglot.repairs._changed_rows import included_columns, rows_of_changes
+from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, recursion_clauses
 from ingestion.parsing.sqlglot.repairs._documents import RETURNED_DOCUMENT, document_functions, nested_rows
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
@@ -59,6 +60,7 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     table_kinds,
     unknown_types,
 )
+from ingestion.parsing.sqlglot.repairs._teradata import TERADATA_REPAIRS
 from ingestion.parsing.sqlglot.repairs._vertica import calls_and_limits, exported_rows, loaded_rows
 from ingestion.parsing.sqlglot.repairs.clickhouse_tables import (
     dictionary,
@@ -397,7 +399,7 @@ _BEHIND_SAMPLES = keywords("where order limit union intersect except group ;")
 
 
 def _end_of_samples(code: Code, number: int) -> int:
-    return next((n for n in code.outside(number + 2) if code.word(n) in _BEHIND_SAMPLES), end_around(code, number))
+    return next((n for n in code.outside(number + 2) if code.word(n) in _BEHIND_SAMPLES), code.end_around(number))
 
 
 def _only_rows(code: Code) -> Iterator[Edit]:
@@ -664,7 +666,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "athena": (unloaded_query, tables_and_descriptors),
     "bigquery": (_array_with_offset, _tables_and_models, snapshots, copied_table, replicas),
     "databricks": _SPARK,
-    "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed, _only_rows),
+    "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed, _only_rows, rows_of_changes, included_columns),
     "doris": (written_files, _with_label, _part_changed),
     "druid": (exported_files, _druid),
     "clickhouse": (
@@ -698,6 +700,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "spark": _SPARK,
     "sqlite": (_sqlite,),
     "starrocks": (written_files, discarded_rows, _with_label, _part_changed),
+    "teradata": TERADATA_REPAIRS,
     "trino": (tables_and_descriptors,),
     "vertica": (loaded_rows, exported_rows, calls_and_limits),
 }

@@ -5,79 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ingestion.parser import LineageParser
-from ingestion.statements import classify, split
-from tests.support.lineage_lines import column_lines, lines_of_flows, problems, value_lines
-
-_DOCUMENT = {"a = s.id", "b f s.doc"}
-_DOCUMENT_UP = {"A = S.ID", "B f S.DOC"}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "locking table s for access merge into t using s on t.k = s.k when matched then update set v = s.w",
-            "v = s.w",
-        ),
-        ("lock row for access update t from s set v = s.w where t.k = s.k", "v = s.w"),
-        ("lock table d.s for access locking table d.r for access insert into t (v) select w from d.s", "v = d.s.w"),
-        ("insert into t (v) select w where w > 1 from s", "v = s.w"),
-        ("insert into t (v) select w where w > 1 and k in (select k where k < 9 from r) from s group by 1", "v = s.w"),
-        ("insert into t (v) select x at 'GMT' from s", "v f s.x"),
-        ("insert into t (v) select x at local from s", "v f s.x"),
-        ("insert into t (v) select cast(x as timestamp(0) at 'GMT') from s", "v f s.x"),
-        (
-            "insert into t (v) select range_n(d between date '2020-01-01' and date '2021-12-31'"
-            " each interval '1' month, no range or unknown) from s",
-            "v f s.d",
-        ),
-        ("insert into t (v) select range_n(d between 1, 5, 9 and 20, no range, unknown) from s", "v f s.d"),
-        ("insert into t (v) select begin(p) from s expand on validity as p by interval '1' day", "v f s.validity"),
-        (
-            "insert into t (v) select p from s where k > 1 expand on s.validity as p by anchor month_begin"
-            " for period(date '2020-01-01', date '2021-01-01')",
-            "v f s.validity",
-        ),
-    ],
-)
-def test_clauses_of_teradata_leave_values_where_they_are(text: str, expected: str) -> None:
-    assert value_lines(text, "teradata") == {expected}
-    assert not problems(text, "teradata")
-
-
-def test_a_lock_before_a_delete_is_no_part_of_it() -> None:
-    text = "locking row for access delete from t where k in (select k from s)"
-    assert column_lines(text, "teradata") == {"* filter t.k", "* filter s.k"}
-
-
-def test_the_ranges_that_a_number_is_of_are_no_columns() -> None:
-    text = "insert into t (v) select case_n(a > 1, b < 2, no case or unknown) from s"
-    assert {line.split()[-1] for line in column_lines(text, "teradata")} == {"s.a", "s.b"}
-
-
-def test_a_table_operator_is_made_of_the_rows_of_its_inputs() -> None:
-    by_hash = "insert into t (v) select o.v from op (on (select v from s) hash by k local order by q using z('1')) as o"
-    several = "insert into t (v) select o.v from op (on s partition by k on r as d dimension using z('1')) as o"
-    (first,), (second,) = lines_of_flows(by_hash, "teradata"), lines_of_flows(several, "teradata")
-    assert "from s" in first
-    assert {"from s", "from r"} <= second
-    assert (
-        "from f"
-        in lines_of_flows(
-            "insert into t (v) select d.v from table (f(1) returns (v integer)) as d hash by v local order by v",
-            "teradata",
-        )[0]
-    )
-
-
-@pytest.mark.parametrize("rows", ["s", "(select id, jan, feb from s)"])
-def test_unpivoted_columns_go_into_the_value_column(rows: str) -> None:
-    text = (
-        f"insert into t (id, m, v) select id, m, v from td_unpivot(on {rows} using value_columns('v')"
-        " unpivot_column('m') column_list('jan', 'feb')) x"
-    )
-    values = {line for line in column_lines(text, "teradata") if line[:3] in ("id ", "v =", "v f")}
-    assert {line.split()[-1] for line in values} == {"s.id", "s.jan", "s.feb"}
+from ingestion.statements import split
+from tests.support.lineage_lines import column_lines, lines_of_flows, value_lines
 
 
 @pytest.mark.parametrize(
@@ -161,34 +90,6 @@ def test_where_a_recursion_of_mariadb_ends_is_no_column() -> None:
 
 def test_a_default_in_the_query_of_a_view_is_no_column() -> None:
     assert column_lines("create view t as select x, default(y) as b from s", "mysql") == {"x = s.x", "b is constant"}
-
-
-@pytest.mark.parametrize(
-    ("dialect", "relation", "expected"),
-    [
-        ("db2", "xmltable('$d/r' passing s.doc as \"d\" columns b varchar(9) path 'b') as x", _DOCUMENT_UP),
-        (
-            "mysql",
-            "json_table(s.doc, '$' columns (b int path '$.b' default '0' on empty null on error)) as x",
-            _DOCUMENT,
-        ),
-        ("mysql", "json_table(s.doc, '$' columns (b int exists path '$.b', c int path '$.c')) as x", _DOCUMENT),
-        (
-            "oracle",
-            "json_table(s.doc, '$' error on error null on empty columns (b number exists path '$.b')) x",
-            _DOCUMENT_UP,
-        ),
-        ("oracle", "json_table(s.doc, '$' columns (b varchar2(9) path '$.b' default null on empty)) x", _DOCUMENT_UP),
-        ("postgres", "json_table(s.doc, '$' columns (b int path '$.b' default 0 on empty)) as x", _DOCUMENT),
-        ("postgres", "lateral xmltable('/r' passing by ref s.doc columns b text path 'b') as x", _DOCUMENT),
-    ],
-)
-def test_documents_are_read_whatever_is_done_where_nothing_is_found(
-    dialect: str, relation: str, expected: set[str]
-) -> None:
-    text = f"insert into t (a, b) select s.id, x.b from s, {relation}"
-    assert value_lines(text, dialect) == expected
-    assert not problems(text, dialect)
 
 
 @pytest.mark.parametrize(
@@ -318,31 +219,6 @@ def test_what_updates_a_duplicate_is_of_the_row_that_it_names(source: str, assig
     text = f"insert into t (k, v) {source} on duplicate key update v = {assigned}"
     update = lines_of_flows(text, "mysql")[-1]
     assert {line for line in update if line.startswith("v ")} == expected
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ("final table (insert into t (k, v) select k, w from s)", {"into T", "from S", "K = S.K", "V = S.W"}),
-        ("new table (update t set v = (select max(d + 3 days) from s))", {"into T", "from S", "V agg S.D"}),
-        ("old table (delete from t where k in (select k from s))", {"into T", "from S"}),
-    ],
-)
-@pytest.mark.parametrize(
-    "around", ["insert into a (k) select k from {} as x", "with c as (select k from {}) select k from c"]
-)
-def test_rows_of_a_change_are_read_of_the_table_that_it_changes(change: str, expected: set[str], around: str) -> None:
-    text = around.format(change)
-    assert classify(text, "db2").skip_reason is None
-    changed, *others = lines_of_flows(text, "db2")
-    assert expected <= changed
-    assert any({"from T", "K = T.K"} <= flow for flow in others)
-
-
-def test_what_a_repair_moves_is_repaired_too() -> None:
-    text = "insert into t (v) select o.v from op (on (select trim(x) at local as v where q > 1 from s) hash by v) as o"
-    (lines,) = lines_of_flows(text, "teradata")
-    assert {"from s", "v f s.x"} <= lines
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import column_lines
+from tests.support.lineage_lines import column_lines, problems, value_lines
+
+_DOCUMENT = {"a = s.id", "b f s.doc"}
+_DOCUMENT_UP = {"A = S.ID", "B f S.DOC"}
 
 
 @pytest.mark.parametrize("dialect", ["oracle", "db2", "postgres"])
@@ -112,3 +115,31 @@ def test_what_the_paths_of_a_table_are_given_is_read(dialect: str, relation: str
 def test_a_column_called_like_a_clause_stands_in_a_condition(condition: str) -> None:
     found = column_lines(f"INSERT INTO t (v) SELECT JSON_ARRAY({condition} NULL ON NULL) FROM s")
     assert {line.rpartition(" ")[2] for line in found} == {"s.a", "s.error"}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "relation", "expected"),
+    [
+        ("db2", "xmltable('$d/r' passing s.doc as \"d\" columns b varchar(9) path 'b') as x", _DOCUMENT_UP),
+        (
+            "mysql",
+            "json_table(s.doc, '$' columns (b int path '$.b' default '0' on empty null on error)) as x",
+            _DOCUMENT,
+        ),
+        ("mysql", "json_table(s.doc, '$' columns (b int exists path '$.b', c int path '$.c')) as x", _DOCUMENT),
+        (
+            "oracle",
+            "json_table(s.doc, '$' error on error null on empty columns (b number exists path '$.b')) x",
+            _DOCUMENT_UP,
+        ),
+        ("oracle", "json_table(s.doc, '$' columns (b varchar2(9) path '$.b' default null on empty)) x", _DOCUMENT_UP),
+        ("postgres", "json_table(s.doc, '$' columns (b int path '$.b' default 0 on empty)) as x", _DOCUMENT),
+        ("postgres", "lateral xmltable('/r' passing by ref s.doc columns b text path 'b') as x", _DOCUMENT),
+    ],
+)
+def test_documents_are_read_whatever_is_done_where_nothing_is_found(
+    dialect: str, relation: str, expected: set[str]
+) -> None:
+    text = f"insert into t (a, b) select s.id, x.b from s, {relation}"
+    assert value_lines(text, dialect) == expected
+    assert not problems(text, dialect)
