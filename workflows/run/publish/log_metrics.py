@@ -43,7 +43,8 @@ from workflows.target import RunTarget, catalog_identity
 
 QueryTemplate = tuple[str, str]
 """Fingerprint and dialect."""
-_TEXTS = ("query", "dialect", "literals", "text")
+_QUERY = ("query", "dialect", "literals")
+_TEXTS = (*_QUERY, "text")
 _FEW = 200
 """Queries that take about as long as Spark needs to start tasks for them."""
 _SCHEMA = "number long, content binary"
@@ -75,9 +76,12 @@ class QueryRuns:
         literals = F.when(self._has_passed(), ANY_LITERAL).otherwise(F.col("literals"))
         found = self.statements.where(F.col("text").isNotNull()).withColumn("literals", literals)
         chosen = sorted({(key.query, key.dialect, key.literals) for key in wanted})
-        looked_up = found.sparkSession.createDataFrame(chosen, "query string, dialect string, literals string")
-        left = found.select(*_TEXTS).join(F.broadcast(looked_up), ["query", "dialect", "literals"], "left_semi")
-        rows = left.groupBy("query", "dialect", "literals").agg(F.min("text").alias("text")).collect()
+        if len(chosen) <= _FEW:  # they stand in the query itself
+            left = found.where(F.concat_ws(" ", *_QUERY).isin([" ".join(one) for one in chosen]))
+        else:
+            looked_up = found.sparkSession.createDataFrame(chosen, ", ".join(f"{name} string" for name in _QUERY))
+            left = found.select(*_TEXTS).join(F.broadcast(looked_up), list(_QUERY), "left_semi")
+        rows = left.groupBy(*_QUERY).agg(F.min("text").alias("text")).collect()
         texts = {(row["query"], row["dialect"], row["literals"]): row["text"] for row in rows}
         return {key: texts[key[:3]] for key in wanted if key[:3] in texts}
 
@@ -89,13 +93,16 @@ def _query_runs(
     statements: Statements, past: ReadState, defaults: NamespaceDefaults, passed: Collection[QueryTemplate]
 ) -> QueryRuns:
     """The runs of the SELECTs that this run read; of the templates that have `passed` literals are values."""
-    read = statements.frame.where(F.col("query").isNotNull() & F.col("literals").isNotNull())
+    # In one partition nothing is to be shuffled.
+    frame = statements.frame.coalesce(1) if statements.are_few else statements.frame
+    read = frame.where(F.col("query").isNotNull() & F.col("literals").isNotNull())
     queries = _not_counted(read, past)
     many = queries.groupBy("query", "dialect").agg(F.count_distinct("literals").alias("literals"))
     found = many.where(F.col("literals") > MOST_LITERALS).collect()
     values = frozenset(passed).union((row["query"], row["dialect"]) for row in found)
     whole = statements.whole if statements.session_changes else None
-    with_namespaces = with_session_namespaces(queries.select(*OF_SESSION, "query", "dialect", "literals"), whole)
+    asked = queries.select(*OF_SESSION, "query", "dialect", "literals")
+    with_namespaces = with_session_namespaces(asked, whole, are_few=statements.are_few)
     literals = F.when(_is_among(values), ANY_LITERAL).otherwise(F.col("literals")).alias("literals")
     namespace = (F.col("namespace_database"), F.col("namespace_path"))
     counted = (

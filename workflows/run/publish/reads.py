@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -66,6 +67,8 @@ _TAKEN = {"duration": "seconds", "bytes": "bytes", "credits": "credits"}
 _LONGEST = 256
 """Characters of a user's or a job's name that are kept."""
 _Entities = Mapping[TableName, Sequence[TableEntity]]
+_InSession = Callable[[DataFrame], DataFrame]
+"""Adds to statements (with OF_SESSION) where their sessions looked for names."""
 Template = tuple[str, str, Namespace]
 """Fingerprint, dialect, and where its names are looked for."""
 
@@ -142,17 +145,13 @@ class Reader(NamedTuple):
     undated: int
 
 
-def _runs_of(rows: DataFrame, whole: DataFrame | None, defaults: NamespaceDefaults) -> dict[Template, list[Reader]]:
-    """Who ran each template; `rows` have OF_SESSION, a dialect and the `template`."""
+def _runs_of(placed: DataFrame, defaults: NamespaceDefaults) -> dict[Template, list[Reader]]:
+    """Who ran each template; `placed` are statements with a `template`, and where their sessions looked for names."""
     timed = F.col("time") > 0
-    found = (
-        with_session_namespaces(rows, whole)
-        .groupBy("template", "dialect", "namespace_database", "namespace_path", "user")
-        .agg(
-            F.max(F.when(timed, F.col("time"))).alias("last"),
-            F.count(F.when(timed, 1)).alias("dated"),
-            F.count(F.when(~timed, 1)).alias("undated"),
-        )
+    found = placed.groupBy("template", "dialect", "namespace_database", "namespace_path", "user").agg(
+        F.max(F.when(timed, F.col("time"))).alias("last"),
+        F.count(F.when(timed, 1)).alias("dated"),
+        F.count(F.when(~timed, 1)).alias("undated"),
     )
     runs: dict[Template, list[Reader]] = {}
     for row in found.collect():
@@ -202,23 +201,30 @@ class LogReads:
         self, statements: Statements, written: Mapping[str, ParsedTemplate], resolver: Resolver
     ) -> tuple[str, ...]:
         """What to warn of; `written` are the templates that have lineage. Raises TargetDown and SparkLost."""
-        logged = statements.frame.where(_is_counted())
-        whole = statements.whole if statements.session_changes else None
+        # In one partition nothing is to be shuffled.
+        frame = statements.frame.coalesce(1) if statements.are_few else statements.frame
+        logged = frame.where(_is_counted())
+        in_session = partial(
+            with_session_namespaces,
+            whole=statements.whole if statements.session_changes else None,
+            are_few=statements.are_few,
+        )
         selects = logged.where(F.col("query").isNotNull())
-        asked = self._runs(selects.withColumn("template", F.col("query")), whole)
+        asked = self._runs(selects.withColumn("template", F.col("query")), in_session)
         templates = self.parse(selects.withColumn("fingerprint", F.col("query"))) if asked else {}
         writes = logged.where(F.col("fingerprint").isNotNull()).withColumn("template", F.col("fingerprint"))
         readers = _ReadersOfTemplates(resolver, self.probe)
         uses, unread = readers.uses(asked, templates)
-        beside, given_up = readers.uses(_readers_beside_edges(self._runs(writes, whole), written, resolver), written)
+        writers = self._runs(writes, in_session)
+        beside, given_up = readers.uses(_readers_beside_edges(writers, written, resolver), written)
         for use, others in beside.items():
             uses.setdefault(use, []).extend(others)
         span = self._span(logged, statements, asked, _Lost(unread, given_up))
-        failed = [*self._file_uses(uses, span), *self._file_runs(logged, whole, written, resolver)]
+        failed = [*self._file_uses(uses, span), *self._file_runs(logged, in_session, written, resolver)]
         return loss_warnings("readers or runs of the log could not be filed", failed)
 
-    def _runs(self, rows: DataFrame, whole: DataFrame | None) -> dict[Template, list[Reader]]:
-        return _runs_of(rows.select(*OF_SESSION, "dialect", "template"), whole, self.settings.defaults)
+    def _runs(self, rows: DataFrame, in_session: _InSession) -> dict[Template, list[Reader]]:
+        return _runs_of(in_session(rows.select(*OF_SESSION, "dialect", "template")), self.settings.defaults)
 
     # What is told of the readers, and of which stretch of the log.
 
@@ -281,11 +287,12 @@ class LogReads:
     def _file_runs(
         self,
         logged: DataFrame,
-        whole: DataFrame | None,
+        in_session: _InSession,
         written: Mapping[str, ParsedTemplate],
         resolver: Resolver,
     ) -> Iterator[Failure]:
-        bodies, http = self._run_bodies(logged, whole, written, resolver.without_columns()), self.target.platform.http
+        bodies = self._run_bodies(logged, in_session, written, resolver.without_columns())
+        http = self.target.platform.http
         while some := list(islice(bodies, _FILED_AT_ONCE)):
             failed = in_parts(some, lambda part: file_runs(http, part), FailureStage.LOADS, self.probe)
             yield from (failure for _body, failure in failed)
@@ -293,7 +300,7 @@ class LogReads:
     def _run_bodies(
         self,
         logged: DataFrame,
-        whole: DataFrame | None,
+        in_session: _InSession,
         written: Mapping[str, ParsedTemplate],
         resolver: Resolver,
     ) -> Iterator[Json]:
@@ -306,7 +313,7 @@ class LogReads:
         columns = (*map(F.col, OF_SESSION), *taken, F.col("fingerprint").alias("template"))
         rows = logged.where(F.col("fingerprint").isNotNull() & (F.col("time") > 0)).select(*columns)
         targets: dict[Template, TableEntity | None] = {}
-        single = with_session_namespaces(rows.join(alone.select("digest"), "digest", "left_semi"), whole)
+        single = in_session(rows.join(alone.select("digest"), "digest", "left_semi"))
         for row in single.toLocalIterator():
             key = row["template"], row["dialect"], _namespace(row, self.settings.defaults)
             if key not in targets:
