@@ -10,7 +10,7 @@ from itertools import islice
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
-from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW, CONVERSATIONS, NO_BLOCKS
+from ingestion.dialects.keywords import BEFORE_NO_END, BEGUN_TRANSACTIONS, CONTROL_FLOW, CONVERSATIONS, NO_BLOCKS
 from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
 from ingestion.dialects.unfilled_templates import without_template_comments
 from ingestion.statements._chains import may_be_chain, without_chains
@@ -197,12 +197,6 @@ _PLAIN_CHANGE = re.compile(
 """In lower case."""
 _WITHIN_LINE = _VERBS - keywords("bulk close deallocate deny grant open raiserror revoke throw waitfor")
 """Verbs that begin a statement wherever the one before can end; the others have to begin a line, too."""
-_ENDS_NOTHING = keywords(
-    "< > + - * / % select distinct top by from join into table view where having is in like between over case"
-    " inner left right full outer before insert update delete merge drop create alter declare exec execute set use"
-    " do key try"
-)
-"""Behind these no statement ends."""
 # After these a verb goes on with the statement that it stands in.
 _GOES_ON_AFTER = keywords(
     ", ( = . then for on of after as union all except intersect else when and or not with grant revoke deny instead"
@@ -332,7 +326,7 @@ class _SeparatorReading:
         if self.verb and (self._goes_on(word) or goes_on or (self.verb == before == "bulk")):
             self.query_due = self.query_due or (goes_on and word == "insert")  # CREATE TASK k AS INSERT …
             return False
-        begins = bool(self.verb) and (begins_line or (word in _WITHIN_LINE and before not in _ENDS_NOTHING))
+        begins = bool(self.verb) and (begins_line or (word in _WITHIN_LINE and before not in BEFORE_NO_END))
         if begins or not self.verb:
             self._start(word)
         elif word == "insert":

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import Separator, keywords
-from ingestion.dialects.keywords import CONVERSATIONS, NO_BLOCKS
+from ingestion.dialects.keywords import BEFORE_NO_END, CONVERSATIONS, NO_BLOCKS
 from ingestion.model.outcomes import Outcome
 from ingestion.statements._chains import without_chains
 from ingestion.statements.routines.steps import (
@@ -44,7 +44,8 @@ _CONTROL_WORDS = keywords(
 _STARTS = _FLOWS | _CONTROL_WORDS
 # After these words a verb goes on with the statement that has begun.
 _CONTINUES_SELECT = keywords("union all except intersect as into from by")
-_NO_START_AFTER = keywords(". , = <")
+_NO_START_AFTER = keywords(". , =") | BEFORE_NO_END - keywords("do try")
+"""BEGIN TRY has a statement behind it."""
 _NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
 _WITH_OPTIONS = keywords(
     "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
@@ -53,6 +54,8 @@ _WITH_OPTIONS = keywords(
 )
 """What WITH may be followed by within a statement; a query of its own begins with a name."""
 _ALTERED_PARTS = keywords("column constraint period")
+_BEFORE_ITEMS = frozenset({("declare", "for"), ("create", "as"), ("alter", "as")})
+"""What WITH stands behind in a cursor's query, and in that of a view."""
 _CALLING = keywords("exec execute")
 _FILLED_BY_CALL = keywords("out output")
 _SETTING = keywords("declare set select")
@@ -297,7 +300,7 @@ class _TsqlStatement:
         if not self.verb and word:
             self.verb = word
             self.main = word != "with"
-        elif word == "with" and self.verb == "declare" and self.before == "for":  # a cursor's query
+        elif word == "with" and (self.verb, self.before) in _BEFORE_ITEMS:
             self.verb, self.main = "with", False
         elif word in _VALUES and self.verb == "insert" and self.before != ".":  # its rows are there: no EXEC gives them
             self.verb = "select"

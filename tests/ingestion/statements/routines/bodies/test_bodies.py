@@ -88,6 +88,19 @@ def test_plpgsql_is_looked_through() -> None:
     assert calls(routine.steps) == [("nested",), ("other", "proc")]
 
 
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["SELECT a INTO t FROM copy", "INSERT INTO u SELECT a FROM t"],
+        ["UPDATE t SET a = 1 FROM t JOIN copy ON copy.a = t.a", "DELETE FROM copy"],
+        ["CREATE VIEW v AS WITH x AS (SELECT a FROM s) SELECT a FROM x WITH CHECK OPTION"],
+        ["CREATE TABLE t WITH (HEAP) AS WITH x AS (SELECT a FROM s) SELECT a FROM x", "INSERT INTO u SELECT b FROM r"],
+    ],
+)
+def test_a_statement_of_t_sql_goes_on_where_none_can_end(statements: list[str]) -> None:
+    assert texts(steps_of(f"CREATE PROCEDURE p AS {' '.join(statements)}", "tsql")) == statements
+
+
 def test_t_sql_needs_no_semicolons() -> None:
     steps = steps_of(TSQL, "tsql")
     assert texts(steps) == [
