@@ -281,9 +281,6 @@ class QueryAnalysis:
         lengths = [_length_of(each) for number, each in enumerate(values) if number not in function.fixed]
         for length in lengths:
             act(rows.indirect, length, FILTER)
-        if function.numbered and columns:  # whatever the elements are, they are numbered from 0
-            position = ColumnValue(combine((CONDITIONAL, length) for length in lengths)).known_as(value.text(), "INT")
-            rows.entries[0] = (columns[0], position)
         if function.of_map:
             as_map(rows, values[0])
         rows.fields = value.fields if self.dialect.fields_unnested else None
@@ -301,6 +298,9 @@ class QueryAnalysis:
                 between = self.sources.one_of(own, f"UNNEST({texts})")
                 own = [own[0], *[between] * (function.aligned - 2), own[-1]]
             rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
+        if function.number is not None and columns:  # whatever the elements are, they are numbered one by one
+            position = ColumnValue(combine((CONDITIONAL, length) for length in lengths)).known_as(value.text(), "INT")
+            rows.entries[function.number] = (columns[function.number], position)
         return rows
 
     def _rows_given(self, function: TableFunction, name: TableName, scope: Scope) -> TableColumns | QueryColumns:

@@ -181,7 +181,7 @@ def pivot_rows(around: Scope, rows: QueryColumns, pivot: Pivot, visible: ScopedR
         kept: list[Entry] = [(item.name, evaluate(scope, item.expression)) for item in pivot.kept]
     else:
         kept = without_columns(rows.entries, named)
-    if pivot.keys:  # PIVOT groups by what is left
+    if pivot.keys or pivot.kept:  # PIVOT groups by what is left
         for value in values_of(kept, analysis.sources):
             act(indirect, value, GROUP_BY)
     made = [(column.name, _among(evaluate(scope, column.expression), chosen)) for column in pivot.columns]

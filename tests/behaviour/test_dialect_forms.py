@@ -395,6 +395,27 @@ RELATIONS: list[Case] = [
 
 FUNCTION_ROWS: list[Case] = [
     (
+        "postgres",
+        "INSERT INTO o (a, b, c) SELECT x.m, x.n, x.p FROM s, "
+        "ROWS FROM (generate_series(1, s.a), unnest(s.b)) WITH ORDINALITY AS x(m, n, p)",
+        {},
+        "s.a>o.a s.b>o.b",
+    ),
+    # DuckDB's UNPIVOT and PIVOT without INTO, IN or ON.
+    *(
+        ("duckdb", f"CREATE TABLE o AS {query}", {"s": {"a": "int", "b": "int", "k": "int"}}, expected)
+        for query, expected in (
+            ("UNPIVOT s ON a, b", "s.a>o.value s.b>o.value s.k>o.k"),
+            ("UNPIVOT s ON a::TEXT, b::TEXT ORDER BY k LIMIT 1;", "s.a>o.value s.b>o.value s.k>o.k"),
+            ("UNPIVOT s ON *", "s.a>o.value s.b>o.value s.k>o.value"),
+            ("UNPIVOT s ON COLUMNS(* EXCLUDE k)::TEXT", "s.a>o.value s.b>o.value s.k>o.k"),
+            ("SELECT * FROM s UNPIVOT (v FOR n IN (*))", "s.a>o.v s.b>o.v s.k>o.v"),
+            ("UNPIVOT s ON (a, b), (b, k) INTO NAME n VALUE v, w", "s.a>o.v s.b>o.v s.b>o.w s.k>o.w"),
+            ("PIVOT s USING SUM(a)", "s.a>o.sum(a)"),
+            ("PIVOT s USING SUM(a) AS x, MAX(b) GROUP BY k ORDER BY k", "s.a>o.x s.b>o.max(b) s.k>o.k"),
+        )
+    ),
+    (
         "tsql",
         "INSERT INTO o (a, b) SELECT no, value FROM s CROSS APPLY STRING_SPLIT(s.words, ',')",
         {},
@@ -413,7 +434,7 @@ FUNCTION_ROWS: list[Case] = [
         "postgres",
         "INSERT INTO o (a, b) SELECT e.v, ordinality FROM s, jsonb_array_elements(s.doc) WITH ORDINALITY AS e(v)",
         {},
-        "s.doc>o.a s.doc>o.b",
+        "s.doc>o.a",
     ),
     ("sqlite", "INSERT INTO o (a) SELECT atom FROM s, json_tree(s.doc) WHERE type = 'text'", {}, "s.doc>o.a"),
     ("duckdb", "INSERT INTO o (a) SELECT value FROM s, json_each(s.doc)", {}, "s.doc>o.a"),

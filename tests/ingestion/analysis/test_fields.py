@@ -125,7 +125,7 @@ EACH = {"a agg t.a", "b agg t.b", "ts agg t.ts"}
         (
             "bigquery",
             "select x.*, p from u, u.l as x with offset as p",
-            {"a f u.l", "b f u.l", "p f u.l", "* filter u.l"},
+            {"a f u.l", "b f u.l", "p if u.l", "* filter u.l"},
         ),
         ("bigquery", "select array_agg(v order by v.z limit 1)[offset(0)].* from v", {"* = v"}),
     ],

@@ -108,7 +108,7 @@ DIALECT_CASES = [
     (
         "bigquery",
         "select u.x, o from t, unnest(t.arr) as u with offset as o",
-        {"x f t.arr", "o f t.arr", "* filter t.arr"},
+        {"x f t.arr", "o if t.arr", "* filter t.arr"},
     ),
     (
         "bigquery",
@@ -201,7 +201,7 @@ DIALECT_CASES = [
     (
         "trino",
         "select x, y, n from t cross join unnest(t.a, t.b) with ordinality as u(x, y, n)",
-        {"x f t.a", "y f t.b", "n f t.a", "n f t.b", "* filter t.b", "* filter t.a"},
+        {"x f t.a", "y f t.b", "n if t.a", "n if t.b", "* filter t.b", "* filter t.a"},
     ),
     (
         "trino",
@@ -210,9 +210,9 @@ DIALECT_CASES = [
             "k f t.m",
             "v f t.m|t.a|t.b",
             "e f t.b",
-            "n f t.m",
-            "n f t.a",
-            "n f t.b",
+            "n if t.m",
+            "n if t.a",
+            "n if t.b",
             "* filter t.b",
             "* filter t.m",
             "* filter t.a",
@@ -221,7 +221,7 @@ DIALECT_CASES = [
     (
         "postgres",
         "select e, i from t, lateral unnest(t.a) with ordinality as u(e, i)",
-        {"e f t.a", "i f t.a", "* filter t.a"},
+        {"e f t.a", "i if t.a", "* filter t.a"},
     ),
     (
         "mysql",
@@ -260,7 +260,7 @@ DIALECT_CASES = [
     (
         "bigquery",
         "select e, o from d.t s, s.arr as e with offset as o",
-        {"e f d.t.arr", "o f d.t.arr", "* filter d.t.arr"},
+        {"e f d.t.arr", "o if d.t.arr", "* filter d.t.arr"},
     ),
     ("databricks", "select s.a from stream(t) s", {"a = t.a"}),
     ("databricks", "select a from identifier('d.t')", {"a = d.t.a"}),
@@ -281,7 +281,7 @@ DIALECT_CASES = [
         {"id = t.id", "k f t.o", "v f t.o", "* filter t.o"},
     ),
     ("redshift", "select v from t, unpivot t.o as v", {"v f t.o", "* filter t.o"}),
-    ("redshift", "select l.x, i from t, t.a as l at i", {"x f t.a", "i f t.a", "* filter t.a"}),
+    ("redshift", "select l.x, i from t, t.a as l at i", {"x f t.a", "i if t.a", "* filter t.a"}),
     ("redshift", "select l.x, k from t, t.a l, unpivot l.o as v at k", {"x f t.a", "k f t.a", "* filter t.a"}),
     ("bigquery", "select a, b from ml.predict(model d.m, (select a, f(b) as b from d.t))", {"a = d.t.a", "b f d.t.b"}),
     ("bigquery", "select p.a from ml.predict(model d.m, (select a, b from d.t)) p", {"a = d.t.a"}),

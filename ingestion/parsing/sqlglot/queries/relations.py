@@ -28,7 +28,7 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import TIME_WINDOWS, columns_of_changes
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
-from ingestion.parsing.sqlglot.expressions.names import named_by_text, named_table
+from ingestion.parsing.sqlglot.expressions.names import named_by_text, named_table, output_name
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
 from ingestion.parsing.sqlglot.queries.projections import conditions, numbers_of_rows, translate_columns
 from ingestion.parsing.sqlglot.queries.table_functions import is_function, translate_function
@@ -67,7 +67,11 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     sought = tuple(queries.query(item) for item in listed_values if isinstance(item, exp.Query))
     consumed = [*chosen, *(expression for expression, _ in expressions)]
     names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in args.get("columns") or []]
-    if simplified:
+    group = args.get("group")
+    if simplified and not keys:  # one row, or one for each group
+        names = [a.alias or output_name(queries.names, a, e, 0) for (e, a) in expressions]
+        group = group or exp.Group(expressions=[])
+    elif simplified:
         names = _simplified_names(args.get("expressions") or [], aggregates)
     if any(isinstance(item, exp.Query | exp.PivotAny) for item in listed_values):
         names = []
@@ -78,7 +82,6 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
         if expressions
         else ()
     )
-    group = args.get("group")
     kept = (
         tuple(Projection(_name(queries, key), queries.expression(key)) for key in group.expressions)
         if group is not None
@@ -105,20 +108,20 @@ def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[
 def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     """UNPIVOT(v FOR n IN (a, b)): v is the value of a or of b, and n only their names; a NULL gives no row."""
     args = node.args
-    into = args.get("into")
-    if into is not None:  # DuckDB: UNPIVOT t ON a, b INTO NAME n VALUE v
-        items = args.get("expressions") or []
-        inputs = [[item] for item in items if type(item) is not exp.Columns]
-        names = [into.this]
-        values = list(into.expressions)
-    else:
-        fields = args.get("fields") or []
+    fields = args.get("fields") or []
+    if fields:
         names = [field.this for field in fields]
         listed_values = [each.unnest() for each in args.get("expressions") or []]  # Oracle: UNPIVOT ((v) FOR n IN …)
         values = [v for e in listed_values for v in (e.expressions if type(e) is exp.Tuple else [e])]
         items = [item for field in fields for item in field.args.get("expressions") or []]
-        inputs = [_inputs(item) for item in items if type(item) is not exp.Columns]
-    star = next((translate_columns(queries, item) for item in items if type(item) is exp.Columns), None)
+    else:  # DuckDB: UNPIVOT t ON a, b INTO NAME n VALUE v, or without INTO
+        into = args.get("into")
+        items = args.get("expressions") or []
+        names = [into.this if into is not None else exp.to_identifier("name")]
+        values = list(into.expressions) if into is not None else [exp.to_identifier("value")]
+    stars = [inner for item in items if (inner := _columns_in(item)) is not None]
+    inputs = [_inputs(item) for item in items if _columns_in(item) is None]
+    star = translate_columns(queries, stars[0]) if stars else None
     consumed = [queries.expression(column) for group in inputs for column in group]
     labels = [Projection(_name(queries, item), Expression(("?",), (), ATOM, "STRING")) for item in names]
     columns: list[Projection] = []
@@ -129,6 +132,15 @@ def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     drops_nulls = not args.get("include_nulls")
     made = (*columns, *labels) if queries.names.dialect.unpivot_value_first else (*labels, *columns)
     return Pivot(tuple(consumed), made, name, (), None, listed, star, drops_nulls=drops_nulls)
+
+
+def _columns_in(node: exp.Expr) -> exp.Columns | None:
+    """DuckDB's `*` and `COLUMNS(…)` among what is unpivoted, converted or not: as COLUMNS(…)."""
+    while isinstance(node, exp.Cast | exp.Paren):
+        node = node.this
+    if type(node) is exp.Star:
+        return exp.Columns(this=node.copy())
+    return node if type(node) is exp.Columns else None
 
 
 def _inputs(node: exp.Expr) -> list[exp.Expr]:
@@ -448,7 +460,9 @@ def _navigated_object(queries: QueryContext, node: exp.Expr) -> RelationSource:
         value = exp.column(*(item.args[part] for part in ("this", "db", "catalog") if item.args.get(part)))
         alias = alias.this if alias is not None else None
     columns = tuple((queries.names.column(name), None) for name in (alias, *at) if name is not None)
-    return RelationSource(TableFunction((queries.expression(value, TRANSFORMATION),), label, columns), "", lateral=True)
+    number = -1 if at and label == "unnest" else None
+    function = TableFunction((queries.expression(value, TRANSFORMATION),), label, columns, number=number)
+    return RelationSource(function, "", lateral=True)
 
 
 def _own(node: exp.Expr) -> bool:

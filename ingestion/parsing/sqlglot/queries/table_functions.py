@@ -313,15 +313,13 @@ def translate_function(
     if explodes:
         own = tuple((each, None) for each in names_of_generated(function))
     of_map = explodes and own[-1][0] == "col"
-    columns = _numbered_columns(node, function, columns, own or ((alias or name.lower(), None),))
+    columns = _numbered_columns(queries, node, columns, own or ((alias or name.lower(), None),))
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
-    aligned = len(columns) if several and len(arguments) > 1 else 0
-    offset = node.args.get("offset") or function.args.get("offset")
-    if isinstance(offset, exp.Identifier):
-        columns = (*columns, queries.names.column(offset))
+    fixed, number = _fixed_arguments(given, name), _number_column(node, function)
+    numbered = number == -1 and len(columns) > len(arguments)
+    aligned = len(columns) - numbered if several and len(arguments) > 1 else 0
     wide, given_as = known is not None or type(function) in _WIDE, _given_names(function, given)
-    fixed, numbered = _fixed_arguments(given, name), isinstance(function, exp.Posexplode)
-    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbered, given_as, of_map)
+    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, number, given_as, of_map)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
@@ -459,19 +457,31 @@ def _system_columns(queries: QueryContext, name: str, arguments: int) -> tuple[t
 
 
 def _numbered_columns(
-    node: exp.Expr, function: exp.Expr, columns: tuple[str, ...], own: tuple[tuple[str, TypeRule], ...]
+    queries: QueryContext, node: exp.Expr, columns: tuple[str, ...], own: tuple[tuple[str, TypeRule], ...]
 ) -> tuple[str, ...]:
-    """The column list with what PostgreSQL's WITH ORDINALITY calls the rows' numbers where the list does not.
+    """The column list with what the rows' numbers are called: BigQuery's WITH OFFSET says it behind the list.
 
-    A list behind a function of which nothing is known has a name for each column, and the numbers' last.
+    PostgreSQL's WITH ORDINALITY has them in the list, or a name of its own. A list behind a function of which nothing
+    is known has a name for each column, and the numbers' last.
     """
-    if len(columns) > max(len(own), 1) or (
-        not node.args.get("ordinality")
-        and function.args.get("offset") is not True
-        and node.args.get("offset") is not True
-    ):
+    offset = _offset(node)
+    if isinstance(offset, exp.Identifier):
+        return (*columns, queries.names.column(offset))
+    if len(columns) > max(len(own), 1) or not (node.args.get("ordinality") or offset is True):
         return columns
     return (*columns, *(name for name, _ in own[len(columns) :]), "ordinality")
+
+
+def _offset(node: exp.Expr) -> object:
+    """What sqlglot keeps of WITH OFFSET and of UNNEST's WITH ORDINALITY: a name, or True."""
+    return node.args.get("offset") or _function_in(node).args.get("offset")
+
+
+def _number_column(node: exp.Expr, function: exp.Expr) -> int | None:
+    """The index of the column that numbers the elements, None where there is none."""
+    if isinstance(function, exp.Posexplode):
+        return 0
+    return -1 if _offset(node) or node.args.get("ordinality") else None
 
 
 def _fixed_arguments(arguments: list[exp.Expr], function: str) -> tuple[int, ...]:

@@ -157,17 +157,19 @@ def expectations(code: Code) -> Iterator[Edit]:
 
 
 def pivot_statement(code: Code) -> Iterator[Edit]:
-    """DuckDB: CREATE TABLE t AS PIVOT …, INSERT INTO t UNPIVOT …: the statement as a query of its own."""
-    if code.word(0) not in ("create", "insert"):
+    """DuckDB: CREATE TABLE t AS PIVOT …, INSERT INTO t UNPIVOT …, PIVOT … ORDER BY a: as a query of its own."""
+    if code.word(0) not in ("create", "insert", "pivot", "unpivot"):
         return
-    for number in code.outside(1):
+    for number in code.outside(0):
         word = code.word(number)
         if word in ("select", "from", "with", "values"):
             return
         if word in ("pivot", "unpivot"):
-            last = len(code) - 1 - (code.word(len(code) - 1) == ";")
-            yield code.start_of(number), code.start_of(number), "FROM ("
-            yield code.end_of(last), code.end_of(last), ")"
+            ends = (n for n in code.outside(number) if code.stands(n, "order", "by") or code.word(n) in ("limit", ";"))
+            last = next(ends, len(code)) - 1
+            if number or last < len(code) - 1:
+                yield code.start_of(number), code.start_of(number), "FROM ("
+                yield code.end_of(last), code.end_of(last), ")"
             return
 
 

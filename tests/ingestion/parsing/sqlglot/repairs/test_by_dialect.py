@@ -147,7 +147,7 @@ from tests.support.lineage_lines import analysed, column_lines, lines_of_flows
             {"a = s.x", "* join n.k", "* join s.k"},
         ),
         ("tsql", "delete top (5) percent from n where b = 1", {"* filter n.b"}),
-        ("bigquery", "select o from d.s as s cross join s.arr with offset o", {"o f d.s.arr", "* filter d.s.arr"}),
+        ("bigquery", "select o from d.s as s cross join s.arr with offset o", {"o if d.s.arr", "* filter d.s.arr"}),
         ("starrocks", "insert into n with label l (a) select x from s", {"a = s.x"}),
         ("teradata", "create view n as select x, y (title 'Y') from s", {"x = s.x", "y = s.y"}),
         ("teradata", "sel x (named p), y (title 'Y') from s", {"p = s.x", "y = s.y"}),
