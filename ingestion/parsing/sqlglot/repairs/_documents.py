@@ -92,9 +92,12 @@ def _tells_of_document(code: Code, number: int, function: str, first: int) -> bo
 
 def _begins_clause(code: Code, number: int) -> bool:
     """Whether a clause begins here that functions, tables and their columns have: NULL ON EMPTY, WITH WRAPPER."""
-    word, following = code.words(number, 2)
     if code.word(number - 1) in _BEFORE_PART:  # a column of that name
         return False
+    first = number
+    while code.word(number) in _STYLES:
+        number += 1
+    word, following = code.words(number, 2)
     return (
         (word in _RESULTS and following == "on")
         or (word == "empty" and following in _EMPTY_KINDS)
@@ -102,7 +105,7 @@ def _begins_clause(code: Code, number: int) -> bool:
         or (word in ("with", "without") and following in _BEHIND_WITH)
         or (word in ("keep", "omit") and following == "quotes")
         or (word in ("allow", "disallow") and following == "scalars")
-        or (word in _STYLES and (following == ")" or _begins_clause(code, number + 1)))
+        or (number > first and word == ")")
     )
 
 
@@ -159,18 +162,28 @@ def _values_passed(code: Code, passing: int, end: int) -> Iterator[str]:
 
 
 def _json_columns(code: Code, first: int, end: int) -> str:
-    """The columns of a JSON_TABLE's list, which may stand in brackets: the names and types, and lists within."""
-    if code.word(first) == "(":
-        first, end = first + 1, code.closing(first)
-    return ", ".join(_json_column(code, begin, until) for begin, until in code.items(first, end))
+    """The names and types of a JSON_TABLE's columns, whose list may stand in brackets; those of lists within as well.
+
+    By hand, as nesting is deeper than Python's recursion where SQL is generated.
+    """
+    made: list[str] = []
+    lists = [_items_of_list(code, first, end)]
+    while lists:
+        begin, until = next(lists[-1], (-1, -1))
+        inner = next((n for n in code.outside(begin, until) if code.word(n) == "columns"), None) if until > 0 else None
+        if until < 0:
+            lists.pop()
+        elif code.word(begin) == "nested" and inner is not None:
+            lists.append(_items_of_list(code, inner + 1, until))
+        else:
+            later = code.outside(begin + 1, until)
+            behind = (n for n in later if code.word(n) in _OF_COLUMNS or _begins_clause(code, n))
+            made.append(code.between(begin, next(behind, until)))
+    return ", ".join(made)
 
 
-def _json_column(code: Code, first: int, until: int) -> str:
-    inner = next((n for n in code.outside(first, until) if code.word(n) == "columns"), None)
-    if code.word(first) == "nested" and inner is not None:
-        return f"NESTED PATH '$' COLUMNS ({_json_columns(code, inner + 1, until)})"
-    behind = (n for n in code.outside(first + 1, until) if code.word(n) in _OF_COLUMNS or _begins_clause(code, n))
-    return code.between(first, next(behind, until))
+def _items_of_list(code: Code, first: int, end: int) -> Iterator[tuple[int, int]]:
+    return code.items(first + 1, code.closing(first)) if code.word(first) == "(" else code.items(first, end)
 
 
 def _rows_of_xml(code: Code, number: int, closing: int) -> Iterator[Edit]:

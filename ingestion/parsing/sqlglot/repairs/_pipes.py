@@ -186,11 +186,10 @@ def _references(code: Code, query: _PipedQuery, steps: list[_Step]) -> Iterator[
     names = dict.fromkeys(_names_before(code, query), -1)
     for number, step in enumerate(steps):
         if names and step.verb != "as":
-            own = _names_of_inner_queries(code, step.first, step.end)
-            for at in range(step.first, step.end - 2):
-                qualified = code.word(at + 1) == "." and code.word(at - 1) != "."
-                if qualified and code.name(at) in names and (at, code.name(at)) not in own:
-                    yield _Reference(at, number, names[code.name(at)])
+            qualified = [n for n in range(step.first, step.end - 2) if code.word(n + 1) == "." != code.word(n - 1)]
+            named = [at for at in qualified if code.name(at) in names]
+            own = _names_of_inner_queries(code, step.first, step.end) if named else ()
+            yield from (_Reference(at, number, names[code.name(at)]) for at in named if (at, code.name(at)) not in own)
         if step.verb in _NAMES or (step.verb in _SELECTS and code.dialect.name not in _SPARK):
             names.clear()
         if step.verb == "as":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion.dialects import dialect_of
+from ingestion.parsing.sqlglot.repairs.by_dialect import repair_text
 from tests.support.lineage_lines import column_lines, problems, value_lines
 
 _DOCUMENT = {"a = s.id", "b f s.doc"}
@@ -143,3 +145,10 @@ def test_documents_are_read_whatever_is_done_where_nothing_is_found(
     text = f"insert into t (a, b) select s.id, x.b from s, {relation}"
     assert value_lines(text, dialect) == expected
     assert not problems(text, dialect)
+
+
+def test_lists_of_columns_may_be_nested_deeper_than_python_recurs() -> None:
+    lists = "nested path '$' columns (" * 2_000 + "a int" + ")" * 2_000
+    repaired = repair_text(f"select a from s, json_table(d, '$' columns ({lists})) x", dialect_of("oracle"))
+    assert repaired is not None
+    assert repaired.endswith("columns (a int)) x")
