@@ -137,18 +137,32 @@ def test_of_what_bears_a_tag_so_many_are_found(filled: tuple[Client, Path], limi
     assert names(filled[0], "tag:pii", limit=limit) == ["raw", "report", "raw.mail", "report.mail"][:limit]
 
 
+SEARCHES = [
+    f"{words} {one} {order}"
+    for words in ("", "total", "mail", "a")
+    for one in ("tag:pii", "-owner:ann", "producer:query", "used:>1", "stale:5d", "used:<3")
+    for order in ("", "sort:stale")
+]
+
+
+@pytest.fixture(scope="module")
+def found(filled: tuple[Client, Path]) -> list[list[str]]:
+    """What the searches find as they are made."""
+    return _found(filled[0])
+
+
+def _found(client: Client) -> list[list[str]]:
+    return [names(client, one, limit=limit) for one in SEARCHES for limit in (1, 2, 40)]
+
+
 @pytest.mark.parametrize("most", [0, 1, 2, 4])
 def test_what_is_found_is_the_same_whether_few_are_noted_or_all_looked_at(
-    filled: tuple[Client, Path], monkeypatch: pytest.MonkeyPatch, most: int
+    filled: tuple[Client, Path], found: list[list[str]], monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    filters = ("tag:pii", "-owner:ann", "producer:query", "used:>1", "stale:5d", "used:<3")
-    narrowed = [f"{words} {one}" for words in ("", "total", "mail", "a") for one in filters]
-    searches = [f"{one} {order}" for one in narrowed for order in ("", "sort:stale")]
-    before = [names(filled[0], one, limit=limit) for one in searches for limit in (1, 2, 40)]
     for bound in ("_FEW_TABLES", "_FEW_WITH_COLUMNS", "_MOST_SOUGHT"):
         monkeypatch.setattr(f"connectors.catalog.search.filters.{bound}", most)
-    assert [names(filled[0], one, limit=limit) for one in searches for limit in (1, 2, 40)] == before
-    assert any(before)
+    assert _found(filled[0]) == found
+    assert any(found)
 
 
 def test_results_tell_by_what_they_are_chosen(filled: tuple[Client, Path]) -> None:
