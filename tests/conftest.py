@@ -113,11 +113,9 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 
 
 @pytest.fixture(scope="session")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> History:
+def sources(history: History) -> History:
     """The event log of an application over Hive, JDBC, files, views and DDL: the folder "sources"."""
-    from tests.connectors.spark.conftest import made_history
-
-    return made_history((("sources",),), tmp_path_factory.mktemp("history"))
+    return history
 
 
 @pytest.fixture(scope="session")

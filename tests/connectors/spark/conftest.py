@@ -27,7 +27,11 @@ LAYOUTS = {
     "sql": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=true"),
     "dataframe": ("spark.eventLog.compression.codec=lz4", "spark.eventLog.rolling.enabled=false"),
     "cli": ("spark.eventLog.compression.codec=snappy", "spark.eventLog.rolling.enabled=false"),
-    "connect": ("spark.eventLog.compression.codec=lzf", "spark.eventLog.rolling.enabled=true"),
+    "connect": (
+        "spark.eventLog.compression.codec=lzf",
+        "spark.eventLog.rolling.enabled=true",
+        "spark.sql.catalogImplementation=in-memory",  # not Hive's, which those before it in their JVM have
+    ),
     "thrift": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=false"),
     "streaming": ("spark.eventLog.compress=false", "spark.eventLog.rolling.enabled=false"),
     "sources": ("spark.eventLog.compression.codec=zstd", "spark.eventLog.rolling.enabled=true"),
@@ -100,11 +104,11 @@ def cli_command(root: Path) -> list[str]:
     return [*submit, *confs, *program, "--hiveconf", "hive.cli.errors.ignore=true", "-f", str(GENERATOR / "cli.sql")]
 
 
-GROUPS = (("sql", "streaming", "dataframe"), ("cli",), ("thrift",), ("connect",))
-"""The applications that plain tables of the session catalog are enough for; those of one group share a JVM, and
-the last of the first one is killed."""
+GROUPS = (("sql", "streaming", "dataframe"), ("sources", "thrift", "connect"), ("cli",))
+"""The applications of one group share a JVM, and the last of the first one is killed."""
 
-KINDS = tuple(kind for group in GROUPS for kind in group)
+KINDS = tuple(kind for group in GROUPS for kind in group if kind != "sources")
+"""The applications that plain tables of the session catalog are enough for."""
 
 
 def made_history(groups: Sequence[tuple[str, ...]], folder: Path) -> History:

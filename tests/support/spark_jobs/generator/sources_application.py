@@ -94,4 +94,6 @@ for source in ("sales.orders", "sales.orders", "sales.texts"):
         spark.sql("DROP TABLE IF EXISTS mart.kept_old")
         spark.sql("ALTER TABLE mart.kept RENAME TO mart.kept_old")
     spark.sql("ALTER TABLE mart.kept_new RENAME TO mart.kept")
+session_state = spark._jvm.org.apache.hadoop.hive.ql.session.SessionState
 spark.stop()
+session_state.detachSession()  # else Hive takes this one, and its metastore, for the next application of the thread
