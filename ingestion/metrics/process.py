@@ -65,9 +65,10 @@ class MetricsReply:
 
 
 class MetricsProcess:
-    """Takes statements apart, each within `limits`. Closed, it leaves nothing behind."""
+    """Takes statements apart, each within `limits`, from the first one on. Closed, it leaves nothing behind."""
 
     def __init__(self, limits: Limits) -> None:
+        self.limits = limits
         self._sandbox = Sandbox(limits)
 
     def __enter__(self) -> Self:

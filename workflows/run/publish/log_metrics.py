@@ -207,18 +207,17 @@ def _known_parts(parts: NameParts) -> NameParts:
 
 
 def decompose_all(
-    spark: SparkSession, requests: Sequence[MetricsRequest], limits: Limits, threads: int
+    spark: SparkSession, requests: Sequence[MetricsRequest], process: MetricsProcess, threads: int
 ) -> list[MetricsReply]:
-    """A reply to each request, in order; `threads` is the number of parser processes on a machine."""
+    """A reply to each request, in order: of `process` where they are few, else of as many as `threads` on a machine."""
     if not requests:
         return []
     if len(requests) <= _FEW:
-        with MetricsProcess(limits) as process:
-            return process.take_apart(requests)
+        return process.take_apart(requests)
     tasks = max(1, min(threads, spark.sparkContext.defaultParallelism))
     rows = [(number, bytearray(pickle.dumps(request))) for number, request in enumerate(requests)]
     sent = spark.createDataFrame(rows, _SCHEMA).repartition(tasks)
-    replies = {row["number"]: row["content"] for row in sent.mapInArrow(_task(limits), _SCHEMA).collect()}
+    replies = {row["number"]: row["content"] for row in sent.mapInArrow(_task(process.limits), _SCHEMA).collect()}
     return [pickle.loads(replies[number]) for number in range(len(requests))]
 
 
@@ -248,10 +247,14 @@ class _MetricsContext:
 
     spark: SparkSession
     literal_key: bytes = field(repr=False)
-    limits: Limits
+    process: MetricsProcess
     threads: int
     tables: _TableLocations
     temporary: frozenset[str]
+
+    def replies(self, requests: Sequence[MetricsRequest]) -> list[MetricsReply]:
+        """A reply to each request, in order."""
+        return decompose_all(self.spark, requests, self.process, self.threads)
 
 
 def merged_runs(
@@ -322,12 +325,15 @@ def _has_final_result(query: LogQuery, version: str) -> bool:
 
 
 def _taken_apart(texts: Mapping[QueryKey, str], context: _MetricsContext, version: str) -> dict[QueryKey, LogQuery]:
-    """The queries by their texts: first one of each template, for its tables, then those of the others that measure."""
+    """The queries by their texts: first one of each template, for its tables, then those of the others that measure.
+
+    One process has both: to start it takes longer than a few queries.
+    """
     of_template: dict[QueryTemplate, list[QueryKey]] = {}
     for key in texts:
         of_template.setdefault(key[:2], []).append(key)
     first = [keys[0] for keys in of_template.values()]
-    replies = _replies([_request(key, texts[key], context) for key in first], context)
+    replies = context.replies([_request(key, texts[key], context) for key in first])
     found: dict[QueryKey, LogQuery] = {}
     measuring: list[tuple[QueryKey, Sequence[tuple[str, ...]]]] = []
     for keys, reply in zip(of_template.values(), replies, strict=True):
@@ -339,7 +345,7 @@ def _taken_apart(texts: Mapping[QueryKey, str], context: _MetricsContext, versio
     for key, names in measuring:
         context.tables.expect(names, _namespace(key))
     requests = [_located_request(key, texts[key], names, context) for key, names in measuring]
-    for (key, _names), request, reply in zip(measuring, requests, _replies(requests, context), strict=True):
+    for (key, _names), request, reply in zip(measuring, requests, context.replies(requests), strict=True):
         tables = tuple(dict.fromkeys(request.full_names.values()))
         found[key] = LogQuery(key, version, reply.metrics, reply.reason, tables)
     return found
@@ -353,10 +359,6 @@ def _final_reason(reply: MetricsReply, temporary: frozenset[str]) -> str:
         return reply.reason
     doubtful = any(name[-1] in temporary and may_be_temporary(TableName(name)) for name in reply.tables)
     return TEMPORARY if doubtful else ""
-
-
-def _replies(requests: Sequence[MetricsRequest], context: _MetricsContext) -> list[MetricsReply]:
-    return decompose_all(context.spark, requests, context.limits, context.threads)
 
 
 def _request(key: QueryKey, text: str, context: _MetricsContext) -> MetricsRequest:
@@ -408,15 +410,16 @@ class LogMetrics:
         passed = {key[:2] for key in known if not key.literals}
         runs = _query_runs(statements, self.state.past, self.settings.defaults, passed)
         merged, found = merged_runs(known, runs)
-        context = _MetricsContext(
-            spark,
-            self.state.literal_key,
-            self.config.limits,
-            self.config.lineage.threads,
-            _TableLocations(before),
-            temporary_names(templates),
-        )
-        now = _queries_now(known, merged, found, context)
+        with MetricsProcess(self.config.limits) as process:
+            context = _MetricsContext(
+                spark,
+                self.state.literal_key,
+                process,
+                self.config.lineage.threads,
+                _TableLocations(before),
+                temporary_names(templates),
+            )
+            now = _queries_now(known, merged, found, context)
         gone = self._queries_to_drop(known, found, now)
         whole = {**{key: one for key, one in known.items() if key not in set(gone)}, **{one.key: one for one in now}}
         metrics, warnings = self._file(whole, filed, resolver)

@@ -13,10 +13,11 @@ import yaml
 from pyspark.sql import SparkSession
 
 from connectors.openmetadata.entities import Collection, put
-from ingestion.metrics.process import MetricsRequest
+from ingestion.metrics.process import MetricsProcess, MetricsRequest
 from ingestion.parsing.sandbox.process import Limits
 from tests.support.forked_run import in_a_fork
 from tests.support.growing_log import configuration
+from tests.support.parser_processes import parser_processes
 from tests.support.run_in_session import command_line, run
 from workflows.config import EmbeddedCatalog
 from workflows.run.publish import log_metrics
@@ -128,8 +129,12 @@ def test_many_queries_are_taken_apart_by_tasks_as_few_are_here(
 ) -> None:
     texts = [f"SELECT max(a{number}) FROM t" for number in range(6)] + ["SELECT sum(a FROM t"]
     requests = [MetricsRequest(text, "postgres", b"key") for text in texts]
-    here = decompose_all(spark, requests, Limits(), 2)
-    monkeypatch.setattr(log_metrics, "_FEW", 1)
-    assert decompose_all(spark, requests, Limits(), 2) == here
+    with MetricsProcess(Limits()) as process:
+        here = decompose_all(spark, requests, process, 2)
+        started = set(parser_processes())
+        assert decompose_all(spark, requests, process, 2) == here
+        assert set(parser_processes()) == started
+        monkeypatch.setattr(log_metrics, "_FEW", 1)
+        assert decompose_all(spark, requests, process, 2) == here
     shown = [one.metrics.measures[0].expression.text if one.metrics else one.reason for one in here]
     assert shown == [*(f"MAX(a{number})" for number in range(6)), "unparsable"]
