@@ -21,7 +21,7 @@ _FUNCTIONS = keywords(
 )
 _RESULTS = keywords("absent array empty error false null object true unknown")
 """What is given ON ERROR, ON EMPTY, ON NULL or ON MISMATCH."""
-_EMPTY_KINDS = keywords("array object")
+_BEHIND_RESULT = keywords("on array object")
 _BEHIND_WITH = keywords("array conditional unconditional unique wrapper")
 _STYLES = keywords("ascii asis lax ordered pretty strict truncate")
 """Oracle: how strictly a document is read, how it is written: nothing but other clauses stands behind them."""
@@ -99,8 +99,7 @@ def _begins_clause(code: Code, number: int) -> bool:
         number += 1
     word, following = code.words(number, 2)
     return (
-        (word in _RESULTS and following == "on")
-        or (word == "empty" and following in _EMPTY_KINDS)
+        (word in _RESULTS and following in _BEHIND_RESULT)
         or word == "default"
         or (word in ("with", "without") and following in _BEHIND_WITH)
         or (word in ("keep", "omit") and following == "quotes")
