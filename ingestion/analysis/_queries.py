@@ -42,9 +42,7 @@ from ingestion.analysis.form import (
     Star,
     TableFunction,
     Values,
-    all_slots,
     named_relations,
-    projected_expressions,
 )
 from ingestion.analysis.roles import (
     ATOM,
@@ -68,6 +66,7 @@ from ingestion.analysis.scope import (
     View,
     WithItem,
     item_key,
+    named_columns,
     unnested_fields,
 )
 from ingestion.dialects import Dialect, dialect_of, fold, fold_column
@@ -257,8 +256,7 @@ class QueryAnalysis:
         if not query.relations:
             return True
         own = {one.alias or (one.source.table if isinstance(one.source, TableName) else "") for one in query.relations}
-        slots = (slot for slot in all_slots(projected_expressions(query)) if isinstance(slot, Slot))
-        prefixes = {slot.parts[:1] for slot in slots if len(slot.parts) > 1}
+        prefixes = {slot.parts[:1] for slot in named_columns(query) if len(slot.parts) > 1}
         return any(prefix[0] not in own and scope.relation(prefix) is not None for prefix in prefixes)
 
     def _function(self, function: TableFunction, relation: RelationSource, scope: Scope) -> FunctionColumns:

@@ -216,13 +216,14 @@ def unnested_fields(
 def _qualified_names(select: Select | None) -> dict[str, set[str]]:
     """The columns that a SELECT names with a prefix, by the prefix."""
     found: dict[str, set[str]] = {}
-    for slot in _slots_of(select) if select is not None else ():
+    for slot in named_columns(select) if select is not None else ():
         if len(slot.parts) > 1:
             found.setdefault(slot.parts[-2], set()).add(slot.parts[-1])
     return found
 
 
-def _slots_of(select: Select) -> list[Slot]:
+def named_columns(select: Select) -> list[Slot]:
+    """The columns that a SELECT names, in its list, its clauses and the conditions of its joins."""
     expressions = list(projected_expressions(select))
     expressions += [clause.expression for clause in select.clauses if clause.expression is not None]
     for relation in select.relations:

@@ -228,6 +228,12 @@ RELATIONS: list[Case] = [
         "s.k>o.k s.v>o.v",
     ),
     ("duckdb", "CREATE TABLE o AS SELECT k FROM recurring.c", {}, "recurring.c.k>o.k"),
+    (
+        "duckdb",
+        "CREATE TABLE o AS SELECT q.n FROM s, (SELECT MAX(t.a) AS n FROM t WHERE t.k = s.k) q",
+        {"s": {"k": "int"}, "t": {"a": "int", "k": "int"}},
+        "t.a>o.n",
+    ),
     ("duckdb", "CREATE TABLE o AS SELECT min FROM (SUMMARIZE TABLE s)", {"s": {"a": "int"}}, "s.a>o.min"),
     (
         "duckdb",

@@ -53,6 +53,18 @@ SPARK = Flavour(
 POSTGRES = Flavour(
     "postgres", ("int", "text", "ints"), "text", "md5({})", ("array[", "]"), "({})[1]", "cardinality({})"
 )
+DUCKDB = Flavour(
+    "duckdb",
+    ("int", "text", "ints"),
+    "text",
+    "md5({})",
+    ("array[", "]"),
+    "({})[1]",
+    "len({})",
+    lateral_aliases=True,
+    qualify=True,
+    alias_in_having=True,
+)
 
 
 class Names:
