@@ -471,6 +471,20 @@ FUNCTION_ROWS: list[Case] = [
 
 SHELVES = {"shelves": {"no": "INT", "box": "STRUCT(w INT, d STRUCT(h INT, k INT))", "boxes": "STRUCT(w INT)[]"}}
 COLUMNS: list[Case] = [
+    # What has the name of a list's or of a type is a column all the same where an element of it is taken.
+    *(
+        (dialect, f"INSERT INTO o (a) SELECT {name}[1] FROM s WHERE k::INT[] = CAST(k AS INT[])", {}, f"s.{name}>o.a")
+        for dialect, names in (
+            ("duckdb", ("date", "interval", "json", "list", "text")),
+            ("postgres", ("interval", "list")),
+        )
+        for name in names
+    ),
+    *(("spark", f"INSERT INTO o (a) SELECT {n}[1] FROM s", {}, f"s.{n}>o.a") for n in ("array", "interval", "list")),
+    ("duckdb", "INSERT INTO o (a) SELECT f(k, date[n]) FROM s", {}, "s.date>o.a s.k>o.a s.n>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT k::MAP(INTEGER[3], TEXT[2]) FROM s", {}, "s.k>o.a"),
+    ("materialize", "INSERT INTO o (a) SELECT LIST[k] FROM s", {}, "s.k>o.a"),
+    *((dialect, "INSERT INTO o (a) SELECT ARRAY[k] FROM s", {}, "s.k>o.a") for dialect in ("databricks", "trino")),
     # The place of a row, where nothing has a column of that name.
     *(
         case

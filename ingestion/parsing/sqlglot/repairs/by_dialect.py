@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from sqlglot.dialects.clickhouse import ClickHouse
 
-from ingestion.dialects import Dialect
+from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
@@ -70,6 +70,20 @@ from ingestion.parsing.sqlglot.repairs.clickhouse_tables import (
 )
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
+# list[1], interval[1] and DuckDB's date[1]: a list or a type would stand where an element of a column does.
+_INDEXED_NAMES = keywords("interval list")
+_INDEXED_TYPES = keywords(
+    """bigint binary bit blob bool boolean char date datetime decimal double enum float geometry inet int integer json
+    jsonb number numeric object range real row smallint str string struct text time timestamp tinyint uuid varchar
+    variant vector"""
+)
+_LONGEST_INDEXED = 40  # with blanks before the bracket
+_INDEXED = {
+    "duckdb": _INDEXED_NAMES | _INDEXED_TYPES,
+    # ARRAY[a] is an array in the others, and in these what comes from them
+    **dict.fromkeys(("clickhouse", "databricks", "hive", "redshift", "snowflake", "spark"), _INDEXED_NAMES | {"array"}),
+    **dict.fromkeys(("materialize", "risingwave"), frozenset({"interval"})),  # LIST[a] is a list
+}
 # a[:b] would be a value given by a driver, and b no column.
 _NO_LOWER_BOUND = re.compile(r"\[\s*+:(?!:)")
 _COMPOUND = frozenset("+-*/%&|^")
@@ -260,6 +274,24 @@ def _numbered_values(code: Code) -> Iterator[Edit]:
         begins = code.word(number) in _MARKS and code.word(number - 1) in _BEFORE_NUMBER
         if begins and code.is_number(number + 1) and code.end_of(number) == code.start_of(number + 1):
             yield code.edit(number, number + 1, "?")
+
+
+def _indexed_columns(code: Code) -> Iterator[Edit]:
+    """SELECT list[1], date[1]: columns that are called as what stands before a bracket in other places."""
+    names = _INDEXED.get(code.dialect.name, _INDEXED_NAMES)
+    openings: list[str] = []
+    for number in range(len(code) - 2):
+        word = code.word(number)
+        if word == "(":
+            openings.append(code.word(number - 1) if number else "")
+        elif word == ")" and openings:
+            openings.pop()
+        elif word in names and code.word(number + 1) == "[" and code.word(number + 2) != "]":
+            before = code.word(number - 1) if number else ""
+            of_type = before in ("(", ",") and openings[-1:] == ["map"]  # MAP(INTEGER[3], TEXT)
+            of_number = word != "array" or (code.is_number(number + 2) and code.word(number + 3) == "]")
+            if before in BEFORE_VALUE | BEFORE_RESULT and not of_type and of_number:
+                yield code.edit(number, number, f"({code.between(number, number + 1)})")
 
 
 def _lower_bounds(code: Code) -> Iterator[Edit]:
@@ -727,7 +759,8 @@ _EVERYWHERE: tuple[Repair, ...] = (
 def repairs_of(dialect: str) -> tuple[Repair, ...]:
     """All that is repaired in the texts of a dialect."""
     pipes = PIPE_REPAIRS if dialect in PIPING else ()
-    return (*_REPAIRS.get(dialect, ()), *CLAUSE_REPAIRS.get(dialect, ()), *pipes, *_EVERYWHERE)
+    indexed = () if "[" in dialect_of(dialect).name_quotes else (_indexed_columns,)
+    return (*_REPAIRS.get(dialect, ()), *CLAUSE_REPAIRS.get(dialect, ()), *pipes, *indexed, *_EVERYWHERE)
 
 
 def repair_text(text: str, dialect: Dialect) -> str | None:
@@ -784,6 +817,8 @@ def _is_misread(text: str, dialect: str) -> bool:
     lowered = text.lower()
     if "returning" in lowered and RETURNED_DOCUMENT.search(text) is not None:
         return True
+    if "[" in text and _has_indexed_name(lowered, dialect):
+        return True
     if dialect == "db2":
         if "@" in text or _CHANGED_QUERY.match(text) is not None:
             return True
@@ -796,6 +831,12 @@ def _is_misread(text: str, dialect: str) -> bool:
     if misread is not None:
         return any(word in lowered for word in _WORDS.get(dialect, ("",))) and misread.search(text) is not None
     return dialect == "impala" and ("[" in text or "straight_join" in lowered)
+
+
+def _has_indexed_name(text: str, dialect: str) -> bool:
+    """Whether what stands before a bracket is called as a list's or a type's name: looked for from each bracket on."""
+    names = tuple(_INDEXED.get(dialect, _INDEXED_NAMES))
+    return any(part[-_LONGEST_INDEXED:].rstrip().endswith(names) for part in text.split("[")[:-1])
 
 
 def as_understood(text: str, dialect: Dialect) -> str:

@@ -63,6 +63,7 @@ EXAMPLES = {
     "_ordered_groups": "INSERT INTO o (a) SELECT p FROM s GROUP BY p DESC, q WITH ROLLUP",
     "_other_databases": "INSERT INTO d:own.t (a) SELECT b FROM s",
     "_ordered_pivots": "CREATE TABLE t AS FROM (PIVOT s ON q IN ('a') USING SUM(v) GROUP BY k ORDER BY k)",
+    "_indexed_columns": "INSERT INTO t (v) SELECT interval[1] FROM s",
     "_lower_bounds": "INSERT INTO t (v) SELECT a[:b] FROM s",
     "_overriding": "INSERT INTO t (a) OVERRIDING SYSTEM VALUE SELECT b FROM s",
     "_parametric_aggregate": "INSERT INTO o (a) SELECT approx_top_k(5)(a) FROM s",
