@@ -418,6 +418,7 @@ FUNCTION_ROWS: list[Case] = [
             ("SELECT * FROM s UNPIVOT (v FOR n IN (*))", "s.a>o.v s.b>o.v s.k>o.v"),
             ("UNPIVOT s ON (a, b), (b, k) INTO NAME n VALUE v, w", "s.a>o.v s.b>o.v s.b>o.w s.k>o.w"),
             ("PIVOT s USING SUM(a)", "s.a>o.sum(a)"),
+            ("SELECT COALESCE(*COLUMNS(* EXCLUDE k)) AS x FROM s", "s.a>o.x s.b>o.x"),
             ("PIVOT s USING SUM(a) AS x, MAX(b) GROUP BY k ORDER BY k", "s.a>o.x s.b>o.max(b) s.k>o.k"),
         )
     ),

@@ -25,7 +25,7 @@ from ingestion.dialects.functions import OBJECT_BUILDERS, OBJECT_CHANGES, TO_JSO
 from ingestion.dialects.methods import is_method
 from ingestion.model.function_parameters import parameter_of
 from ingestion.parsing.sqlglot.expressions._functions import behaviours_of, may_be_text
-from ingestion.parsing.sqlglot.expressions.stars import star_of
+from ingestion.parsing.sqlglot.expressions.stars import star_of, translate_columns
 from ingestion.parsing.sqlglot.expressions.types import literal_type
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
 
@@ -219,6 +219,13 @@ def _star(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
     return w.slot(("*",), role, ATOM)
 
 
+def _columns(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
+    """DuckDB's `COALESCE(*COLUMNS(*))`, in which each of the columns is an argument; elsewhere a function."""
+    if not node.args.get("unpack"):
+        return w.handlers.function(w, node, role, outer_precedence)
+    return _changed_star(w, translate_columns(w.queries, node), role)
+
+
 def _changed_star(w: ExpressionWriter, star: Star, role: int) -> TypeRule:
     """STRUCT(t.* EXCEPT (a)): the columns that are left."""
     w.parts.append(len(w.slots))
@@ -358,6 +365,7 @@ TERMS: dict[type[exp.Expr], Handler] = {
     exp.DataType: _word,
     exp.Table: _word,
     exp.Star: _star,
+    exp.Columns: _columns,
     exp.Paren: _wrapped_value,
     exp.Select: _query,
     exp.Subquery: _query,

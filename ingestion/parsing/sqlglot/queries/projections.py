@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-import re
 from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
@@ -12,7 +10,7 @@ from ingestion.analysis.form import Clause, Expression, OutputNames, Projection,
 from ingestion.analysis.roles import ARGUMENTS, ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
 from ingestion.dialects.functions import effect_of
 from ingestion.parsing.sqlglot.expressions.names import Names, output_name
-from ingestion.parsing.sqlglot.expressions.stars import like_pattern, star_of
+from ingestion.parsing.sqlglot.expressions.stars import LIKENESS, pattern_of_names, star_of, translate_columns
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
 from ingestion.parsing.sqlglot.queries.table_functions import (
     Generated,
@@ -27,10 +25,8 @@ from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION
 
 _ALL_LEVELS = 100
 _OF_ARRAY = 2  # an array and the structs in it
-_NO_NAME = r"(?!)"
 _EACH = "each_column"
 """Stands for the columns of COLUMNS(…) where the role that they play is looked for."""
-_LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
 
 _CONDITIONS = (
     ("where", OutputNames.LATERAL),
@@ -108,10 +104,10 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         yield Projection(node.this.name, queries.expression(node.expression))
     elif kind is exp.EQ and _is_assigned(queries.names, node.this):
         yield from _assigned_output(queries, node)
-    elif isinstance(node, _LIKENESS) and _is_star(node.this):  # DuckDB: * LIKE 'pattern'
-        yield from _with_pattern(queries, node.this, _pattern(node))
-    elif kind is exp.Not and isinstance(node.this, _LIKENESS) and _is_star(node.this.this):
-        yield from _with_pattern(queries, node.this.this, _pattern(node.this, negated=True))
+    elif isinstance(node, LIKENESS) and _is_star(node.this):  # DuckDB: * LIKE 'pattern'
+        yield from _with_pattern(queries, node.this, pattern_of_names(node))
+    elif kind is exp.Not and isinstance(node.this, LIKENESS) and _is_star(node.this.this):
+        yield from _with_pattern(queries, node.this.this, pattern_of_names(node.this, negated=True))
     elif isinstance(node, exp.Explode) and queries.names.dialect.row_generators:
         made = names_of_generated(node)
         *before, last = map(Projection, made, exploded_expressions(queries, node, len(made)))
@@ -147,6 +143,8 @@ def _with_pattern(queries: QueryContext, node: exp.Expr, pattern: str) -> Iterat
 def _columns_in(queries: QueryContext, node: exp.Expr) -> exp.Columns | None:
     """DuckDB's COLUMNS(…) in an expression, which stands for one expression for each of its columns."""
     columns = node.find(exp.Columns) if queries.names.dialect.columns_function else None
+    if columns is not None and columns.args.get("unpack"):  # COALESCE(*COLUMNS(*)) is one
+        return None
     return None if columns is None or (type(columns.this) is exp.Column and not _is_star(columns.this)) else columns
 
 
@@ -220,81 +218,6 @@ def _assigned_output(queries: QueryContext, node: exp.Expr) -> Iterator[Projecti
     if type(node.this) is exp.Literal:
         name = queries.names.column(exp.to_identifier(node.this.name, quoted=True))
         yield Projection(name, queries.expression(node.expression))
-
-
-def _pattern(node: exp.Expr, *, negated: bool = False) -> str:
-    """The regular expression of LIKE, ILIKE, GLOB and SIMILAR TO; "" where it is not constant."""
-    literal = node.args["expression"]
-    if type(literal) is not exp.Literal:
-        return ""
-    text = str(literal.name)
-    if isinstance(node, exp.SimilarTo):
-        found = text
-    elif isinstance(node, exp.Glob):
-        found = fnmatch.translate(text)
-    else:
-        found = like_pattern(text)
-    if isinstance(node, exp.ILike):
-        found = f"(?i:{found})"
-    return rf"\A(?!(?:{found})\Z)" if negated or node.args.get("negate") else rf"\A(?:{found})\Z"
-
-
-def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
-    """The star that COLUMNS(…) stands for: a pattern, a list of names, or a condition of them."""
-    inner = node.this
-    if type(inner) is exp.Star:
-        return star_of(queries, inner, ())
-    if type(inner) is exp.Column and queries.names.column_parts(inner)[-1] == "*":
-        return star_of(queries, inner.this, queries.names.column_parts(inner)[:-1])
-    if type(inner) is exp.Literal:
-        return Star(pattern=inner.name)
-    if type(inner) is exp.Array:
-        pattern = _one_of_names(inner.expressions)
-    elif type(inner) is exp.Lambda:
-        pattern = _condition_of_names(inner.this, {item.name for item in inner.expressions})
-    else:  # c -> c LIKE 'a%' reads as (c -> c) LIKE 'a%'
-        pattern = _condition_of_names(inner, {arrow.this.name for arrow in inner.find_all(exp.JSONExtract)})
-    if pattern is None:
-        queries.note_unsupported("COLUMNS")
-    return Star(pattern=_NO_NAME if pattern is None else pattern)
-
-
-def _one_of_names(nodes: list[exp.Expr]) -> str | None:
-    """The pattern of `['a', 'b']`; None where one is not constant."""
-    if not all(type(node) is exp.Literal for node in nodes):
-        return None
-    return rf"\A(?i:{'|'.join(re.escape(node.name) for node in nodes)})\Z"
-
-
-def _condition_of_names(node: exp.Expr, variables: set[str]) -> str | None:
-    """The pattern of `c LIKE 'a%' OR c = 'b'`, where c is the column's name; None where it is another condition."""
-    while type(node) is exp.Paren or (type(node) is exp.JSONExtract and node.this.name in variables):
-        node = node.this if type(node) is exp.Paren else node.expression
-    if isinstance(node, exp.And | exp.Or):
-        sides = [_condition_of_names(side, variables) for side in (node.this, node.expression)]
-        if sides[0] is None or sides[1] is None:
-            return None
-        return (
-            f"(?:{sides[0]})|(?:{sides[1]})"
-            if isinstance(node, exp.Or)
-            else f"(?s:(?=.*?(?:{sides[0]}))(?=.*?(?:{sides[1]})))"
-        )
-    if type(node) is exp.Not:
-        inner = _condition_of_names(node.this, variables)
-        return None if inner is None else rf"\A(?!.*?(?:{inner}))"
-    subject = node.this.expression if type(node.this) is exp.JSONExtract else node.this
-    if not isinstance(subject, exp.Expr) or subject.name not in variables:
-        return None
-    if type(node) is exp.In:
-        return _one_of_names(node.expressions)
-    if type(node.args.get("expression")) is not exp.Literal:
-        return None
-    if isinstance(node, exp.EQ | exp.NEQ):
-        same = _one_of_names([node.expression])
-        return same if isinstance(node, exp.EQ) else rf"\A(?!{same})"
-    if isinstance(node, exp.StartsWith):
-        return rf"\A{re.escape(node.expression.name)}"
-    return _pattern(node) if isinstance(node, _LIKENESS) else None
 
 
 def _dotted_parts(names: Names, node: exp.Expr) -> tuple[str, ...]:

@@ -29,8 +29,9 @@ from ingestion.dialects.functions import TIME_WINDOWS, columns_of_changes
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import named_by_text, named_table, output_name
+from ingestion.parsing.sqlglot.expressions.stars import translate_columns
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
-from ingestion.parsing.sqlglot.queries.projections import conditions, numbers_of_rows, translate_columns
+from ingestion.parsing.sqlglot.queries.projections import conditions, numbers_of_rows
 from ingestion.parsing.sqlglot.queries.table_functions import is_function, translate_function
 
 _APPLIES_MODEL = (exp.Predict, exp.MLTranslate, exp.GenerateEmbedding, exp.GenerateText, exp.GenerateTable)
