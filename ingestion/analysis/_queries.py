@@ -441,6 +441,8 @@ def _join_relation(
                 act(indirect, evaluate(scope, clause.expression), clause.role)
     if relation.using or relation.natural or relation.outer:
         _merge_sides(scope, relation, indirect)
+    if scope.analysis.dialect.semi_joins_give_both:
+        return
     if relation.join.endswith(_OF_LEFT_SIDE):
         scope.hide_last(1)
     for one in relation.outer:

@@ -125,10 +125,11 @@ class Expression(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """One output column: `UPPER(a) AS b`."""
+    """One output column: `UPPER(a) AS b`. One is `unnamed` that is a column behind a prefix and no more: `t.a`."""
 
     name: str
     expression: Expression
+    unnamed: bool = False
 
 
 class Star(NamedTuple):
@@ -214,7 +215,8 @@ class TableFunction:
     nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`. `number` is the index of the column that
     numbers the elements: 0 of POSEXPLODE, -1 of WITH ORDINALITY and WITH OFFSET. `given_as` are the parameters' names,
     where the arguments say them. `of_map` says that it gives a key and a value in the place of its last column where
-    its argument is a map.
+    its argument is a map. `of_array_join` is ClickHouse's x in `FROM t ARRAY JOIN t.xs AS x`: it is none of a star's
+    columns, and goes before all others of its name.
     """
 
     arguments: tuple[Expression, ...]
@@ -227,6 +229,7 @@ class TableFunction:
     number: int | None = None
     given_as: tuple[str, ...] = ()
     of_map: bool = False
+    of_array_join: bool = False
 
 
 class JoinOfSides(NamedTuple):

@@ -53,18 +53,19 @@ class ScopedRelation:
     `SELECT json_each.value FROM t, json_each(t.doc)`.
     """
 
-    __slots__ = ("alias", "hidden", "name", "parts", "rows", "written")
+    __slots__ = ("alias", "hidden", "of_array_join", "name", "parts", "rows", "written")
 
     def __init__(self, relation: RelationSource, rows: AnyRows, alias: str) -> None:
         self.rows = rows
         self.alias = alias
         self.parts: tuple[str, ...] = ()
+        self.of_array_join = isinstance(relation.source, TableFunction) and relation.source.of_array_join
         if isinstance(relation.source, TableName):
             self.parts = relation.source.parts
-        elif isinstance(relation.source, TableFunction) and not alias:
+        elif isinstance(relation.source, TableFunction) and not alias and not self.of_array_join:
             self.parts = (relation.source.label,)
         self.name = alias or (self.parts[-1] if self.parts else "")
-        self.hidden = False
+        self.hidden = self.of_array_join
         self.written = relation.written
 
 
@@ -340,6 +341,7 @@ class Scope:
         "_qualified",
         "_visible",
         "analysis",
+        "elements",
         "merged",
         "merges",
         "outputs",
@@ -360,6 +362,7 @@ class Scope:
         self.relations: list[ScopedRelation] = []
         self.merged: Mapping[str, ColumnValue] = {}
         self.merges: dict[int, list[Merge]] = {}
+        self.elements: dict[str, ColumnValue] = {}  # of ARRAY JOIN
         self._aliases: dict[str, WithItem] = {}  # those that no value was made of yet
         self._alias_values: dict[str, ColumnValue | None] = {}
         self.outputs: dict[str, ColumnValue] = {}
@@ -372,6 +375,8 @@ class Scope:
     def add(self, visible: ScopedRelation) -> None:
         """Bring a relation into scope."""
         self.relations.append(visible)
+        if visible.of_array_join:
+            self.elements.update(entry for entry in visible.rows.entries if isinstance(entry, tuple))
         if self._known:
             self._known.clear()
 
@@ -416,6 +421,8 @@ class Scope:
         """
         if self.analysis.dialect.aliases_everywhere:
             for one in named:
+                if one.unnamed:  # in `SELECT u.a FROM t JOIN u WHERE a > 1` a is t's
+                    continue
                 select = Select((one,))
                 item = WithItem(CommonTable(one.name, (), select, scalar=True), self.view, self.parent)
                 self._aliases.setdefault(one.name, item)
@@ -495,6 +502,8 @@ class Scope:
                 found = scope._prefixed_column(parts, loosely=loosely)
                 if found is not None:
                     return found
+        if parts[0] in self.elements:
+            return field_of(self.elements[parts[0]], parts[1:])
         if self.analysis.dialect.outputs_named_alias and parts[0] == "alias" and parts[1] in self.outputs:
             return field_of(self.outputs[parts[1]], parts[2:])
         if self.analysis.dialect.struct_access:
@@ -549,6 +558,8 @@ class Scope:
         aliased = self._aliased_value(name) if self._aliases or self._alias_values else None
         if aliased is not None:
             return aliased
+        if name in self.elements:
+            return self.elements[name]
         if self.merged:
             (called,) = spellings(self.merged, (name,))
             if called in self.merged:
@@ -563,6 +574,8 @@ class Scope:
             return common
         definite, guesses = self._columns_called(name)
         if definite:
+            if self.analysis.dialect.left_side_first:
+                return self._of_left_side(definite[0], guesses, name)
             return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
         if _is_position(name):
             return _by_position(self.relations, int(name[1:]), name)
@@ -609,6 +622,18 @@ class Scope:
             elif rows.open or isinstance(rows, FunctionColumns):
                 guesses += [(visible, guess) for guess in rows.guesses(name)]
         return definite, guesses
+
+    def _of_left_side(
+        self, definite: ColumnValue, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str
+    ) -> ColumnValue:
+        """The first of a name's columns: both sides of ClickHouse's join may have it, which in three is an error.
+
+        Where only the right side is known to have it, it may be a column of the left one.
+        """
+        sides = [visible for visible in self.relations if not visible.of_array_join]
+        of_two = len(sides) == 2 and not isinstance(sides[1].rows, FunctionColumns)
+        may_be = [value for visible, value in guesses if of_two and visible is sides[0]]
+        return self._ambiguous([*may_be, definite], name) if may_be else definite
 
     def _named_value(self, name: str) -> ColumnValue | None:
         """ClickHouse: the value that WITH names, x in `WITH a + 1 AS x SELECT x FROM t`, or None."""
@@ -665,6 +690,8 @@ class Scope:
 
     def _confirmed_candidate(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue | None:
         """The candidate that is surely there, from elsewhere in the statement: were it in two, this were an error."""
+        if self.analysis.dialect.left_side_first and len(guesses) == 2:
+            guesses = guesses[:1]  # that the right side has it does not say that the left one has none
         sure = [
             value
             for visible, value in guesses

@@ -364,6 +364,9 @@ WAREHOUSES = (
         one_row_tables=(("system.one", "dummy"),),
         views_by_name=True,
         aliases_everywhere=True,
+        left_side_first=True,
+        semi_joins_give_both=True,
+        semi_joins_merge=True,
         named_as_written=True,
     ),
     Dialect(

@@ -471,6 +471,7 @@ FUNCTION_ROWS: list[Case] = [
 # Relations that are none, and columns that are none.
 
 SHELVES = {"shelves": {"no": "INT", "box": "STRUCT(w INT, d STRUCT(h INT, k INT))", "boxes": "STRUCT(w INT)[]"}}
+_BOTH_SIDES = {"s": {"k": "Int8", "v": "Int8"}, "u": {"k": "Int8", "v": "Int8", "w": "Int8"}}
 COLUMNS: list[Case] = [
     # What has the name of a list's or of a type is a column all the same where an element of it is taken.
     *(
@@ -540,6 +541,41 @@ COLUMNS: list[Case] = [
         "INSERT INTO o (a, b) SELECT x, n FROM s ARRAY JOIN xs AS x, arrayEnumerate(ys) AS n",
         {},
         "s.xs>o.a s.ys>o.b",
+    ),
+    # ClickHouse: an element goes before columns of its name, and is none of a star
+    ("clickhouse", "INSERT INTO o (a) SELECT xs FROM s ARRAY JOIN xs", {"s": {"xs": "Array(Int8)"}}, "s.xs>o.a"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a) SELECT id FROM s ARRAY JOIN s.xs AS id JOIN u ON u.k = s.k",
+        {"s": {"xs": "Array(Int8)", "id": "Int8", "k": "Int8"}, "u": {"k": "Int8", "id": "Int8"}},
+        "s.xs>o.a",
+    ),
+    (
+        "clickhouse",
+        "INSERT INTO o (a) SELECT s.id FROM s ARRAY JOIN s.xs AS id",
+        {"s": {"xs": "Array(Int8)", "id": "Int8"}},
+        "s.id>o.a",
+    ),
+    ("clickhouse", "INSERT INTO o (a) SELECT x.1 FROM s ARRAY JOIN xs AS x", {"s": {"xs": "Array(Int8)"}}, "s.xs>o.a"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b, c) SELECT * FROM s ARRAY JOIN xs AS x JOIN u ON u.k = s.k",
+        {"s": {"xs": "Array(Int8)", "k": "Int8"}, "u": {"v": "Int8"}},
+        "s.k>o.b s.xs>o.a u.v>o.c",
+    ),
+    # ClickHouse: what both sides of a join have is the left one's
+    ("clickhouse", "INSERT INTO o (a) SELECT v FROM s JOIN u ON s.k = u.k", _BOTH_SIDES, "s.v>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT v FROM s RIGHT JOIN u ON s.k = u.k", _BOTH_SIDES, "s.v>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT v FROM u, s WHERE s.k = u.k", _BOTH_SIDES, "u.v>o.a"),
+    ("clickhouse", "INSERT INTO o (a, b) SELECT u.v, v FROM s JOIN u ON s.k = u.k", _BOTH_SIDES, "s.v>o.b u.v>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT u.v AS v FROM s JOIN u ON s.k = u.k", _BOTH_SIDES, "u.v>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT w FROM s RIGHT SEMI JOIN u USING (k)", _BOTH_SIDES, "u.w>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT k FROM s RIGHT ANTI JOIN u USING (k)", _BOTH_SIDES, "u.k>o.a"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b, c, d) SELECT * FROM s SEMI JOIN u USING (k)",
+        _BOTH_SIDES,
+        "s.k>o.a s.v>o.b u.v>o.c u.w>o.d",
     ),
     ("clickhouse", "INSERT INTO o (a) SELECT if((length(w) AS n) > 3, n, 0) FROM s", {}, "s.w>o.a"),
     ("clickhouse", "INSERT INTO o (a, b) SELECT concat(lower(w) AS l, l), l FROM s", {}, "s.w>o.a s.w>o.b"),

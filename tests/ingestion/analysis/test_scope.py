@@ -342,3 +342,21 @@ def test_sqlite_joins_from_left_to_right() -> None:
     assert column_lines("select c from t, u join w using (k)", "sqlite", schemas) == {
         "c = w.c", "* join t.k", "* join w.k"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "schemas"),
+    [
+        ("SELECT b FROM t JOIN u ON t.k = u.k", {"u": "k b"}),
+        ("SELECT u.b, b FROM t JOIN u ON t.k = u.k", {}),
+    ],
+)
+def test_that_the_right_side_of_clickhouses_join_has_a_name_does_not_say_that_the_left_one_has_none(
+    query: str, schemas: dict[str, str]
+) -> None:
+    assert problems(query, "clickhouse", schemas) == [("ambiguous_column", "b")]
+    assert problems(query, "postgres", schemas) == []
+
+
+def test_that_the_left_side_of_clickhouses_join_has_a_name_is_enough() -> None:
+    assert problems("SELECT t.b, b FROM t JOIN u ON t.k = u.k", "clickhouse") == []

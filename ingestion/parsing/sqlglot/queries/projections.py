@@ -46,7 +46,7 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
             if parts[-1] == "*":
                 yield star_of(queries, node.this, parts[:-1])
             else:
-                yield Projection(parts[-1], column_expression(names, node, parts, IDENTITY))
+                yield Projection(parts[-1], column_expression(names, node, parts, IDENTITY), len(parts) > 1)
         elif kind is exp.Alias:
             name = names.column(node.args["alias"])
             inner = node.args["this"]

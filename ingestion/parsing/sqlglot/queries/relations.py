@@ -310,7 +310,9 @@ def _array_join(queries: QueryContext, node: exp.Expr) -> RelationSource:
     array = node.this if type(node) is exp.Alias else node
     name = name or (queries.names.column_parts(array)[-1] if type(array) is exp.Column else "")
     return RelationSource(
-        TableFunction((queries.expression(array),), name, ((name, None),)), "", (), "CROSS", lateral=True
+        TableFunction((queries.expression(array),), name, ((name, None),), of_array_join=True),
+        *("", (), "CROSS"),
+        lateral=True,
     )
 
 
