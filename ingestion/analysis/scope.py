@@ -53,7 +53,7 @@ class ScopedRelation:
     `SELECT json_each.value FROM t, json_each(t.doc)`.
     """
 
-    __slots__ = ("alias", "hidden", "of_array_join", "name", "parts", "rows", "written")
+    __slots__ = ("alias", "hidden", "name", "of_array_join", "parts", "rows", "written")
 
     def __init__(self, relation: RelationSource, rows: AnyRows, alias: str) -> None:
         self.rows = rows
@@ -630,10 +630,11 @@ class Scope:
 
         Where only the right side is known to have it, it may be a column of the left one.
         """
-        sides = [visible for visible in self.relations if not visible.of_array_join]
-        of_two = len(sides) == 2 and not isinstance(sides[1].rows, FunctionColumns)
-        may_be = [value for visible, value in guesses if of_two and visible is sides[0]]
-        return self._ambiguous([*may_be, definite], name) if may_be else definite
+        match [visible for visible in self.relations if not visible.of_array_join]:
+            case [left, right] if not isinstance(right.rows, FunctionColumns):
+                may_be = [value for visible, value in guesses if visible is left]
+                return self._ambiguous([*may_be, definite], name) if may_be else definite
+        return definite
 
     def _named_value(self, name: str) -> ColumnValue | None:
         """ClickHouse: the value that WITH names, x in `WITH a + 1 AS x SELECT x FROM t`, or None."""
@@ -690,8 +691,8 @@ class Scope:
 
     def _confirmed_candidate(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue | None:
         """The candidate that is surely there, from elsewhere in the statement: were it in two, this were an error."""
-        if self.analysis.dialect.left_side_first and len(guesses) == 2:
-            guesses = guesses[:1]  # that the right side has it does not say that the left one has none
+        if self.analysis.dialect.left_side_first:  # that the right side has it does not say that the left one has none
+            guesses = guesses[:1] if not guesses[2:] else guesses
         sure = [
             value
             for visible, value in guesses
