@@ -151,6 +151,6 @@ def combine_by_name(branches: list[QueryColumns], match: MatchedNames, *, first_
                 value = guesses[0] if len(guesses) == 1 else None
             if value is not None:
                 values.append(value)
-        found.append((name, union_of(values)))
+        found.append((name, union_of(values) if values else ColumnValue(())))  # NULL, where EXCEPT's first lacks it
     known = frozenset(names)
     return found + [star.without(known) if isinstance(star, UnexpandedStar) else star for star in stars]

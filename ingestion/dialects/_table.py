@@ -332,6 +332,7 @@ WAREHOUSES = (
         later_items=LaterItems.RECURSIVE,
         numbered_output="f{}_",
         bare_date_parts=True,
+        pivot_names_are_bare=True,
         unpivot_value_first=True,
     ),
     Dialect(

@@ -209,6 +209,7 @@ class Dialect:
     output_names_in_where: bool = False  # SELECT a AS b ... WHERE b
     output_names_in_group_by: bool = True
     output_names_in_having: bool = True
+    pivot_names_are_bare: bool = False  # PIVOT (SUM(a) FOR b IN (1, -2)): _1, minus_2; elsewhere 1, -2
     unpivot_value_first: bool = False  # UNPIVOT (v FOR k IN (a, b)): v, k; elsewhere k, v
     described_relations: bool = False  # FROM (DESCRIBE t)
     columns_function: bool = False  # COLUMNS('a.*')

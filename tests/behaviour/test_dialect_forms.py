@@ -217,6 +217,12 @@ BY_NAME: list[Case] = [
         {},
         "d.left_ones.p>d.o.p d.left_ones.q>d.o.q",
     ),
+    (
+        "bigquery",
+        "CREATE TABLE d.o AS SELECT p, q FROM d.left_ones FULL EXCEPT DISTINCT BY NAME SELECT q, r FROM d.right_ones",
+        {},
+        "d.left_ones.p>d.o.p d.left_ones.q>d.o.q",
+    ),
 ]
 RELATIONS: list[Case] = [
     # DuckDB: what a recursive item had in all turns, the columns of a table, a parameter of a function.
@@ -420,6 +426,21 @@ FUNCTION_ROWS: list[Case] = [
             ("PIVOT s USING SUM(a)", "s.a>o.sum(a)"),
             ("SELECT COALESCE(*COLUMNS(* EXCLUDE k)) AS x FROM s", "s.a>o.x s.b>o.x"),
             ("PIVOT s USING SUM(a) AS x, MAX(b) GROUP BY k ORDER BY k", "s.a>o.x s.b>o.max(b) s.k>o.k"),
+        )
+    ),
+    # BigQuery's PIVOT: the names that ZetaSQL gives the columns of values without an alias.
+    *(
+        ("bigquery", f"CREATE TABLE d.o AS SELECT * FROM d.s PIVOT ({pivot})", {"d.s": {"a": "INT64", "k": ""}}, edges)
+        for pivot, edges in (
+            ("SUM(a) FOR k IN (1, 007, 3 AS three)", "d.s.a>d.o._1 d.s.a>d.o._7 d.s.a>d.o.three"),
+            ("SUM(a) FOR k IN (2, -2)", "d.s.a>d.o._2 d.s.a>d.o.minus_2"),
+            ("SUM(a) AS n FOR k IN (2, -2)", "d.s.a>d.o.n_2 d.s.a>d.o.n_minus_2"),
+            ("SUM(a) FOR k IN (NUMERIC '2.50', NUMERIC '-.5')", "d.s.a>d.o._2_point_5 d.s.a>d.o.minus_0_point_5"),
+            ("SUM(a) FOR k IN (TRUE, NULL)", "d.s.a>d.o.null d.s.a>d.o.true"),
+            ("SUM(a) AS n FOR k IN (FALSE)", "d.s.a>d.o.n_false"),
+            ("SUM(a) FOR k IN (DATE '2024-5-01')", "d.s.a>d.o._2024_05_01"),
+            ("SUM(a) AS n FOR k IN (DATE '2024-05-01')", "d.s.a>d.o.n_2024_05_01"),
+            ("SUM(a) FOR k IN ('', '1', 'x y')", "d.s.a>d.o.1 d.s.a>d.o.empty_string_value d.s.a>d.o.x y"),
         )
     ),
     (

@@ -354,6 +354,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "ingestion.parsing.sqlglot.expressions.types",
     ),
     "ingestion/parsing/sqlglot/test_tier.py": (
+        "ingestion.parsing.sqlglot.queries._pivot_names",
         "ingestion.parsing.sqlglot.queries.projections",
         "ingestion.parsing.sqlglot.queries.relations",
         "ingestion.parsing.sqlglot.queries.table_functions",

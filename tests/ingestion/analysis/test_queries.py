@@ -191,6 +191,7 @@ DIALECT_CASES = [
     ("clickhouse", "with a + b as s select s, k from t", {"s f t.a", "s f t.b", "k = t.k"}),
     ("clickhouse", "with a + 1 as a select a from t", {"a f t.a"}),
     ("duckdb", "from t select a", {"a = t.a"}),
+    ("bigquery", "select count(* having max a) as n from t", {"n sort# t.a"}),
     (
         "duckdb",
         "select a from t1 union by name select b, a from t2",

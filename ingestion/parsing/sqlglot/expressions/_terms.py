@@ -210,7 +210,9 @@ def _word(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
 
 def _star(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """HASH(*), STRUCT(*): every column; COUNT(*) uses none."""
-    around = node.parent.parent if type(node.parent) is exp.Distinct else node.parent
+    around = node.parent
+    if isinstance(around, exp.Distinct | exp.HavingMax):
+        around = around.parent
     if behaviours_of(w.names.dialect.name).counts(around):
         w.parts.append("*")
         return None

@@ -31,6 +31,7 @@ from ingestion.model.storage_paths import location
 from ingestion.parsing.sqlglot.expressions.names import named_by_text, named_table, output_name
 from ingestion.parsing.sqlglot.expressions.stars import translate_columns
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
+from ingestion.parsing.sqlglot.queries._pivot_names import named_by_values
 from ingestion.parsing.sqlglot.queries.projections import conditions, numbers_of_rows
 from ingestion.parsing.sqlglot.queries.table_functions import is_function, translate_function
 
@@ -67,7 +68,8 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     listed_values = [item for field in args.get("fields") or [] for item in field.expressions]
     sought = tuple(queries.query(item) for item in listed_values if isinstance(item, exp.Query))
     consumed = [*chosen, *(expression for expression, _ in expressions)]
-    names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in args.get("columns") or []]
+    titles = named_by_values(node) if queries.names.dialect.pivot_names_are_bare else args.get("columns") or []
+    names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in titles]
     group = args.get("group")
     if simplified and not keys:  # one row, or one for each group
         names = [a.alias or output_name(queries.names, a, e, 0) for (e, a) in expressions]
