@@ -296,9 +296,9 @@ class QueryAnalysis:
                 between = self.sources.one_of(own, f"UNNEST({texts})")
                 own = [own[0], *[between] * (function.aligned - 2), own[-1]]
             rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
-        if function.number is not None and columns:  # whatever the elements are, they are numbered one by one
+        for number in function.numbers if columns else ():  # whatever the elements are, they are numbered one by one
             position = ColumnValue(combine((CONDITIONAL, length) for length in lengths)).known_as(value.text(), "INT")
-            rows.entries[function.number] = (columns[function.number], position)
+            rows.entries[number] = (columns[number], position)
         return rows
 
     def _rows_given(self, function: TableFunction, name: TableName, scope: Scope) -> TableColumns | QueryColumns:

@@ -212,10 +212,10 @@ class TableFunction:
     by it; `name` is kept where the function is not a builtin, since what it reads is then unknown. `aligned` is the
     number of columns that the arguments give side by side: as many as they are, or more where one is a map. `wide` says
     that it gives several columns, whose names nobody knows here. `fixed` are the numbers of the arguments that say
-    nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`. `number` is the index of the column that
-    numbers the elements: 0 of POSEXPLODE, -1 of WITH ORDINALITY and WITH OFFSET. `given_as` are the parameters' names,
-    where the arguments say them. `of_map` says that it gives a key and a value in the place of its last column where
-    its argument is a map. `of_array_join` is ClickHouse's x in `FROM t ARRAY JOIN t.xs AS x`: it is none of a star's
+    nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`. `numbers` are the indices of the columns
+    that number the elements: 0 of POSEXPLODE, -1 of WITH ORDINALITY and WITH OFFSET. `given_as` are the parameters'
+    names, where the arguments say them. `of_map` says that it gives a key and a value in the place of its last column
+    where its argument is a map. `of_array_join` is ClickHouse's x in `FROM t ARRAY JOIN t.xs AS x`: it is none of a star's
     columns, and goes before all others of its name.
     """
 
@@ -226,7 +226,7 @@ class TableFunction:
     aligned: int = 0
     wide: bool = False
     fixed: tuple[int, ...] = ()
-    number: int | None = None
+    numbers: tuple[int, ...] = ()
     given_as: tuple[str, ...] = ()
     of_map: bool = False
     of_array_join: bool = False

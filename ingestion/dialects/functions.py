@@ -249,6 +249,9 @@ def columns_of_function(name: str, dialect: str, arguments: int) -> tuple[str, .
     return (*columns, "ordinal") if name == "STRING_SPLIT" and columns and arguments > 2 else columns
 
 
+ELEMENT_NUMBERS = ("INDEX", "ORDINAL", "ORDINALITY", "POS", "SEQ", "TOKENNUM")
+"""Those of these columns that number the elements, or the rows that are taken apart: nothing of a value is in them."""
+
 NAMED_RELATIONS = keywords("GRAPH_TABLE QUERY_TABLE")
 """Table functions that give rows of what is named: the relation in a string, a graph."""
 TIME_WINDOWS = keywords("TUMBLE HOP")

@@ -453,7 +453,7 @@ FUNCTION_ROWS: list[Case] = [
         "tsql",
         "INSERT INTO o (a, b) SELECT w.* FROM s CROSS APPLY STRING_SPLIT(s.words, ',', 1) w",
         {},
-        "s.words>o.a s.words>o.b",
+        "s.words>o.a",
     ),
     ("tsql", "INSERT INTO o (a) SELECT [key] FROM s CROSS APPLY OPENJSON(s.doc)", {}, "s.doc>o.a"),
     ("postgres", "INSERT INTO o (a, b) SELECT key, value FROM s, json_each(s.doc)", {}, "s.doc>o.a s.doc>o.b"),
@@ -466,7 +466,22 @@ FUNCTION_ROWS: list[Case] = [
     ),
     ("sqlite", "INSERT INTO o (a) SELECT atom FROM s, json_tree(s.doc) WHERE type = 'text'", {}, "s.doc>o.a"),
     ("duckdb", "INSERT INTO o (a) SELECT value FROM s, json_each(s.doc)", {}, "s.doc>o.a"),
-    ("snowflake", "INSERT INTO o (a) SELECT index FROM s, TABLE(SPLIT_TO_TABLE(s.words, ','))", {}, "s.words>o.a"),
+    ("snowflake", "INSERT INTO o (a) SELECT value FROM s, TABLE(SPLIT_TO_TABLE(s.words, ','))", {}, "s.words>o.a"),
+    # Which element it is, nothing in it says: a number of one is chosen by what is taken apart, and not made of it.
+    ("snowflake", "INSERT INTO o (a) SELECT index FROM s, TABLE(SPLIT_TO_TABLE(s.words, ','))", {}, ""),
+    (
+        "snowflake",
+        "INSERT INTO o (a, b, c) SELECT f.seq, f.index, f.key FROM s, TABLE(FLATTEN(s.doc)) f",
+        {},
+        "s.doc>o.c",
+    ),
+    (
+        "oracle",
+        "INSERT INTO o (a, b, c, d) SELECT j.i, j.x, j.k, j.y FROM s, JSON_TABLE(s.doc, '$[*]' COLUMNS "
+        "(i FOR ORDINALITY, x NUMBER PATH '$.x', NESTED PATH '$.y[*]' COLUMNS (k FOR ORDINALITY, y NUMBER PATH '$'))) j",
+        {},
+        "s.doc>o.b s.doc>o.d",
+    ),
     ("snowflake", "INSERT INTO o (a) SELECT key FROM s, TABLE(FLATTEN(s.doc)) f", {}, "s.doc>o.a"),
     ("databricks", "INSERT INTO o (a) SELECT value FROM s, LATERAL variant_explode(s.doc)", {}, "s.doc>o.a"),
     ("oracle", "INSERT INTO o (a) SELECT column_value FROM s, TABLE(s.words)", {}, "s.words>o.a"),

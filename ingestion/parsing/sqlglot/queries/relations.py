@@ -465,8 +465,8 @@ def _navigated_object(queries: QueryContext, node: exp.Expr) -> RelationSource:
         value = exp.column(*(item.args[part] for part in ("this", "db", "catalog") if item.args.get(part)))
         alias = alias.this if alias is not None else None
     columns = tuple((queries.names.column(name), None) for name in (alias, *at) if name is not None)
-    number = -1 if at and label == "unnest" else None
-    function = TableFunction((queries.expression(value, TRANSFORMATION),), label, columns, number=number)
+    numbers = (-1,) if at and label == "unnest" else ()
+    function = TableFunction((queries.expression(value, TRANSFORMATION),), label, columns, numbers=numbers)
     return RelationSource(function, "", lateral=True)
 
 

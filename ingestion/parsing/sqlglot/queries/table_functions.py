@@ -24,6 +24,7 @@ from ingestion.analysis.form import (
 from ingestion.analysis.roles import ATOM, CONDITIONAL, TRANSFORMATION
 from ingestion.dialects import Dialect, fold, fold_column
 from ingestion.dialects.functions import (
+    ELEMENT_NUMBERS,
     INLINES,
     NAMED_RELATIONS,
     ONE_ROW_FUNCTIONS,
@@ -308,18 +309,18 @@ def translate_function(
     known = _known_by_name(node, function)
     given = _given_arguments(queries, node, function, known)
     arguments = tuple(_argument(queries, argument, name) for argument in given)
-    own = _own_columns(queries, function) or _system_columns(queries, name, len(given))
+    own = tuple(_own_columns(queries, function)) or _system_columns(queries, name, len(given))
     explodes = isinstance(function, exp.Explode) and queries.names.dialect.row_generators and not columns
     if explodes:
         own = tuple((each, None) for each in names_of_generated(function))
     of_map = explodes and own[-1][0] == "col"
     columns = _numbered_columns(queries, node, columns, own or ((alias or name.lower(), None),))
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
-    fixed, number = _fixed_arguments(given, name), _number_column(node, function)
-    numbered = number == -1 and len(columns) > len(arguments)
+    fixed, numbers = _fixed_arguments(given, name), _number_columns(node, function, own)
+    numbered = numbers == (-1,) and len(columns) > len(arguments)
     aligned = len(columns) - numbered if several and len(arguments) > 1 else 0
     wide, given_as = known is not None or type(function) in _WIDE, _given_names(function, given)
-    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, number, given_as, of_map)
+    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbers, given_as, of_map)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
@@ -477,11 +478,16 @@ def _offset(node: exp.Expr) -> object:
     return node.args.get("offset") or _function_in(node).args.get("offset")
 
 
-def _number_column(node: exp.Expr, function: exp.Expr) -> int | None:
-    """The index of the column that numbers the elements, None where there is none."""
+def _number_columns(node: exp.Expr, function: exp.Expr, own: tuple[tuple[str, TypeRule], ...]) -> tuple[int, ...]:
+    """The indices of the columns that number the elements: JSON_TABLE's FOR ORDINALITY, INDEX of FLATTEN."""
     if isinstance(function, exp.Posexplode):
-        return 0
-    return -1 if _offset(node) or node.args.get("ordinality") else None
+        return (0,)
+    if _offset(node) or node.args.get("ordinality"):
+        return (-1,)
+    declared = list(_definitions(function))
+    if declared:
+        return tuple(number for number, item in enumerate(declared) if item.args.get("ordinality"))
+    return tuple(number for number, (column, _) in enumerate(own) if column.upper() in ELEMENT_NUMBERS)
 
 
 def _fixed_arguments(arguments: list[exp.Expr], function: str) -> tuple[int, ...]:
@@ -490,23 +496,25 @@ def _fixed_arguments(arguments: list[exp.Expr], function: str) -> tuple[int, ...
     return tuple(number for number, node in enumerate(arguments) if one or has_constant_length(node))
 
 
-def _own_columns(queries: QueryContext, function: exp.Expr) -> tuple[tuple[str, TypeRule], ...]:
-    definitions = function.args.get("columns") or function.args.get("expressions") or []
-    schema = function.args.get("schema")
-    if isinstance(schema, exp.Expr):
-        definitions = schema.args.get("expressions") or []
-    return tuple(_declared_columns(queries, definitions)) if isinstance(definitions, list) else ()
-
-
-def _declared_columns(queries: QueryContext, definitions: list[exp.Expr]) -> Iterator[tuple[str, TypeRule]]:
-    for item in definitions:
-        if not isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
-            continue
-        nested = item.args.get("nested_schema")
-        if nested is not None:
-            yield from _declared_columns(queries, nested.expressions)
-            continue
+def _own_columns(queries: QueryContext, function: exp.Expr) -> Iterator[tuple[str, TypeRule]]:
+    for item in _definitions(function):
         this = item.this
         name = queries.names.column(this) if type(this) is exp.Identifier else str(item.name)
         kind = item.args.get("kind")
         yield name, type_name(kind) if type(kind) is exp.DataType else None
+
+
+def _definitions(function: exp.Expr) -> Iterator[exp.Expr]:
+    """The definitions of columns in a call, those of NESTED PATH in their place."""
+    schema = function.args.get("schema")
+    of_call = function.args.get("columns") or function.args.get("expressions") or []
+    definitions = schema.args.get("expressions") or [] if isinstance(schema, exp.Expr) else of_call
+    left = list(reversed(definitions)) if isinstance(definitions, list) else []
+    while left:
+        item = left.pop()
+        if isinstance(item, exp.ColumnDef | exp.OpenJSONColumnDef | exp.JSONColumnDef):
+            nested = item.args.get("nested_schema")
+            if nested is None:
+                yield item
+            else:
+                left += reversed(nested.expressions)
