@@ -189,8 +189,9 @@ class QueryAnalysis:
                             scope.outputs.setdefault(*entry)
             else:
                 value = evaluate(scope, item.expression)
-                entries.append((item.name, value))
-                scope.outputs.setdefault(item.name, value)
+                name = _name_of(item, scope) if item.unnamed and self.dialect.dotted_columns else item.name
+                entries.append((name, value))
+                scope.outputs.setdefault(name, value)
         made = QueryColumns(self.sources, entries, indirect, scope.tables)
         if select.clauses:
             apply_clauses(self, select.clauses, scope, made)
@@ -272,7 +273,7 @@ class QueryAnalysis:
         columns = relation.columns or tuple(name for name, _ in function.columns)
         tables = {function.name: None} if function.name is not None else {}
         inlines = self.dialect.row_generators and function.label.upper() in INLINES
-        if len(values) == 1 and (inlines or function.label.upper() in ELEMENTS):
+        if len(values) == 1 and (inlines or function.of_array_join or function.label.upper() in ELEMENTS):
             self._as_element(value, values[0], self.sources)
         label = self.dialect.collection_column or relation.alias or function.label
         rows = FunctionColumns(self.sources, value, columns, label, tables)
@@ -421,6 +422,12 @@ def _as_rows(sources: ColumnSources, rows: AnyRows) -> QueryColumns:
 
 
 # Joins: relations brought into scope, with the columns that USING and NATURAL merge.
+
+
+def _name_of(column: Projection, scope: Scope) -> str:
+    """What ClickHouse calls an output that is a column behind a prefix."""
+    slots = [slot for slot in column.expression.slots if type(slot) is Slot]
+    return scope.name_of(slots[0].parts) if len(slots) == 1 else column.name
 
 
 def _join_relation(

@@ -42,9 +42,24 @@ def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[En
         entries = _alter(entries, star, scope)
     if star.pattern:
         entries = _matching(analysis, entries, star.pattern)
+    if analysis.dialect.dotted_columns and star.value is None and len(scope.relations) > 1:
+        entries = _beside_others(entries, star, scope)
     if star.wrapped is None and not star.label:
         return entries
     return [_made_column(analysis, entry, star) for entry in entries]
+
+
+def _beside_others(entries: list[Entry], star: Star, scope: Scope) -> list[Entry]:
+    """ClickHouse: the columns of a star over several relations, by what they are called then."""
+    if not star.qualifier:
+        return scope.entries_beside_others(entries)
+    visible = scope.relation(star.qualifier)
+    if visible is None:
+        return entries
+    return [
+        (scope.name_beside_others(visible, entry[0]), entry[1]) if isinstance(entry, tuple) else entry
+        for entry in entries
+    ]
 
 
 def _made_column(analysis: AnalysisContext, entry: Entry, star: Star) -> Entry:

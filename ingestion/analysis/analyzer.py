@@ -4,13 +4,13 @@ names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ingestion.analysis._columns import ROLE_MASK, ColumnValue, Entry, QueryColumns, SchemaLookup, UnexpandedStar
 from ingestion.analysis._queries import QueryAnalysis
-from ingestion.analysis.form import RelationalStatement, WriteForm
+from ingestion.analysis.form import RelationalStatement, Select, SetOperation, WriteForm
 from ingestion.analysis.roles import IDENTITY
 from ingestion.analysis.symbolic import with_names
 from ingestion.errors import TooManyColumns
@@ -365,12 +365,32 @@ def _outputs(
         names, miscounted = _output_names(rows.entries, write, schema_of)
         if miscounted:
             analysis.problem(ProblemKind.COLUMN_COUNT, str(write.target.name))
+    bare = _bare_names(rows.entries, write) if analysis.dialect.dotted_columns else {}
     return tuple(
         output
         for entry, given in zip(rows.entries, names, strict=True)
         if not given.surplus
-        for output in _entry_outputs(analysis, entry, given, spell)
+        for output in _entry_outputs(analysis, entry, given._replace(name=_assumed(entry, given, bare)), spell)
     )
+
+
+def _assumed(entry: Entry, given: _OutputName, bare: Mapping[str, str]) -> str | None:
+    return bare.get(entry[0]) if given.assumed and given.name is None and isinstance(entry, tuple) else given.name
+
+
+def _bare_names(entries: Sequence[Entry], write: WriteForm) -> dict[str, str]:
+    """k for u.k, as ClickHouse calls a column that both sides of a join have, where nothing else is called k.
+
+    So the column is assumed to be called that `INSERT INTO o SELECT u.k FROM t JOIN u ON t.k = u.k` fills.
+    """
+    query = write.query
+    while isinstance(query, SetOperation):
+        query = query.branches[0]
+    relations = query.relations if isinstance(query, Select) else ()
+    called = {one.alias or (one.source.table if isinstance(one.source, TableName) else "") for one in relations}
+    names = {entry[0] for entry in entries if isinstance(entry, tuple)}
+    parted = [(name, *name.partition(".")[::2]) for name in names]
+    return {name: rest for name, relation, rest in parted if rest and relation in called and rest not in names}
 
 
 def _entry_outputs(

@@ -7,6 +7,7 @@ inner one has u, and c through its `parent`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
@@ -44,6 +45,8 @@ from ingestion.dialects import Dialect, fold_column
 from ingestion.dialects.definition import MergedColumns
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.outcomes import ProblemKind
+
+_TWO_SIDES = 2
 
 
 class ScopedRelation:
@@ -502,8 +505,13 @@ class Scope:
                 found = scope._prefixed_column(parts, loosely=loosely)
                 if found is not None:
                     return found
-        if parts[0] in self.elements:
-            return field_of(self.elements[parts[0]], parts[1:])
+        if self.elements and (parts[0] in self.elements or ".".join(parts) in self.elements):
+            return self.elements.get(".".join(parts)) or field_of(self.elements[parts[0]], parts[1:])
+        if self.analysis.dialect.dotted_columns:
+            shown = (one.rows for scope in self.outward() for one in scope.relations if not one.hidden)
+            dotted = next((found for rows in shown if (found := _dotted_column(rows, parts)) is not None), None)
+            if dotted is not None:
+                return dotted
         if self.analysis.dialect.outputs_named_alias and parts[0] == "alias" and parts[1] in self.outputs:
             return field_of(self.outputs[parts[1]], parts[2:])
         if self.analysis.dialect.struct_access:
@@ -516,6 +524,10 @@ class Scope:
         for length in range(len(parts) - 1, 0, -1):
             visible = self.relation(parts[:length], loosely=loosely)
             if visible is not None:
+                if self.analysis.dialect.dotted_columns:
+                    dotted = _dotted_column(visible.rows, parts[length:])
+                    if dotted is not None:
+                        return dotted
                 found = self._column_of(visible, parts[length])
                 if found is None:
                     if length == 1 and len(self.relations) == 1 and self.analysis.dialect.struct_access:
@@ -536,7 +548,7 @@ class Scope:
         rows = visible.rows
         if name == "*":
             return self.whole_row(visible)
-        found = rows.find(name)
+        found = rows.find(name) or self._nested_columns([visible], name)
         if found is not None:
             return found
         if isinstance(rows, FunctionColumns):
@@ -581,7 +593,38 @@ class Scope:
             return _by_position(self.relations, int(name[1:]), name)
         if guesses:
             return self._guess([*guesses, *unnested_fields(self.relations, name, self.analysis.dialect)], name)
-        return self._elsewhere(name)
+        return self._nested_columns(self.relations, name) or self._elsewhere(name)
+
+    def _nested_columns(self, relations: Iterable[ScopedRelation], name: str) -> ColumnValue | None:
+        """ClickHouse: what n is of a table with the columns n.x and n.y."""
+        if not self.analysis.dialect.dotted_columns:
+            return None
+        for visible in relations:
+            known = [entry for entry in visible.rows.entries if isinstance(entry, tuple)]
+            inner: list[Entry] = [
+                (called.removeprefix(f"{name}."), value) for called, value in known if called.startswith(f"{name}.")
+            ]
+            if inner:
+                return self.whole(inner, name)
+        return None
+
+    def name_of(self, parts: tuple[str, ...]) -> str:
+        """ClickHouse's name of an output that is a column behind a prefix, if one: u.a of `SELECT t.a, u.a`."""
+        for length in range(len(parts) - 1, 0, -1):
+            visible = self.relation(parts[:length])
+            if visible is not None:
+                return self.name_beside_others(visible, ".".join(parts[length:]))
+        return ".".join(parts)
+
+    def name_beside_others(self, visible: ScopedRelation, name: str) -> str:
+        """ClickHouse's name of a relation's column: that of one that others have too, but the left side of two."""
+        sides = [one for one in self.relations if not one.of_array_join]
+        if visible is sides[0] and len(sides) <= _TWO_SIDES:
+            return name
+        named = self._named_with_prefix()
+        others = [one for one in sides if one is not visible]
+        shared = any(one.rows.find(name) is not None or name in named.get(one.name, ()) for one in others)
+        return f"{visible.name}.{name}" if shared and visible.name else name
 
     def _among_unknown_tables(self, name: str) -> ColumnValue | None:
         """The value of a name in a query over several tables, of none of which a column is known.
@@ -799,6 +842,26 @@ class Scope:
                 entries[-1] = self._merged_entries(left, right, merge)
         return [entry for each in entries for entry in each]
 
+    def entries_beside_others(self, entries: list[Entry]) -> list[Entry]:
+        """The columns of ClickHouse's `*` by what they are called: the second a, which is u's, is u.a.
+
+        Where columns are not known, or USING makes those of more than two sides one, names stay what they are.
+        """
+        sides = [one for one in self.relations if not one.of_array_join]
+        if any(one.rows.open for one in sides) or (self.merges and len(sides) > _TWO_SIDES):
+            return entries
+        having = {name: [one for one in sides if one.rows.find(name) is not None] for name in _names(entries)}
+        count = Counter(_names(entries))
+        met = Counter[str]()
+        found: list[Entry] = []
+        for entry in entries:
+            name = entry[0] if isinstance(entry, tuple) else ""
+            if isinstance(entry, tuple) and count[name] == len(having[name]) > 1:
+                entry = self.name_beside_others(having[name][met[name]], name), entry[1]
+                met[name] += 1
+            found.append(entry)
+        return found
+
     def own_entries(self, visible: ScopedRelation) -> list[Entry]:
         """What `t.*` stands for: all that t has, in Spark those columns first that USING and NATURAL make one.
 
@@ -834,6 +897,15 @@ class Scope:
     def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
         return self.analysis.sources.one_of(candidates, name)
+
+
+def _dotted_column(rows: AnyRows, parts: tuple[str, ...]) -> ColumnValue | None:
+    """ClickHouse: the column n.x that `n.x` names, or the field y of that; None where there is none."""
+    for end in range(len(parts), 1, -1):
+        found = rows.find(".".join(parts[:end]))
+        if found is not None:
+            return field_of(found, parts[end:]) if parts[end:] else found
+    return None
 
 
 def _is_position(name: str) -> bool:

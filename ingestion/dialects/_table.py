@@ -366,6 +366,7 @@ WAREHOUSES = (
         views_by_name=True,
         aliases_everywhere=True,
         left_side_first=True,
+        dotted_columns=True,
         semi_joins_give_both=True,
         semi_joins_merge=True,
         named_as_written=True,

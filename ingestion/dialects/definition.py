@@ -200,6 +200,7 @@ class Dialect:
     joins_before_commas: bool = False  # FROM a, b JOIN c USING (k): k is one of b and c alone
     lateral_unsaid: bool = False  # FROM t, (SELECT t.a + 1 AS b): a query sees what stands before it
     arrays_in_from: bool = False  # FROM t, t.xs AS x: a row for each element of the array t.xs
+    dotted_columns: bool = False  # a column may be called n.x, as one of Nested is, or u.a of SELECT t.a, u.a
     struct_access: bool = True  # a.b is the field b of a column a where no relation is a
     fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
     merged_columns: MergedColumns = MergedColumns.FIRST

@@ -30,6 +30,7 @@ _RESERVED: dict[str, frozenset[str]] = {
         "CURRENT_DATE CURRENT_PATH CURRENT_SCHEMA CURRENT_SERVER CURRENT_TIME CURRENT_TIMESTAMP CURRENT_TIMEZONE "
         "CURRENT_USER USER"
     ),
+    "clickhouse": keywords("INF INFINITY Inf Infinity NAN NaN inf infinity nan"),  # numbers, before any column
 }
 _HIERARCHICAL = keywords("CONNECT_BY_ISCYCLE CONNECT_BY_ISLEAF LEVEL")
 _GROUPED = dict.fromkeys(("databricks", "hive", "spark"), keywords("GROUPING__ID"))
@@ -52,7 +53,14 @@ def row_words(dialect: str) -> frozenset[str]:
     return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in _ROWS.get(dialect, ()))
 
 
-_HIDDEN_COLUMNS = {"duckdb": keywords("ROWID"), "sqlite": keywords("ROWID _ROWID_")}
+_HIDDEN_COLUMNS = {
+    "duckdb": keywords("ROWID"),
+    "sqlite": keywords("ROWID _ROWID_"),
+    "clickhouse": keywords(
+        "_block_number _block_offset _database _part _part_data_version _part_granule_offset _part_index _part_offset "
+        "_part_starting_offset _part_uuid _partition_id _partition_value _row_exists _sample_factor _table"
+    ),
+}
 
 
 @lru_cache(maxsize=64)

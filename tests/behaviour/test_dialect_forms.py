@@ -508,6 +508,8 @@ FUNCTION_ROWS: list[Case] = [
 
 SHELVES = {"shelves": {"no": "INT", "box": "STRUCT(w INT, d STRUCT(h INT, k INT))", "boxes": "STRUCT(w INT)[]"}}
 _BOTH_SIDES = {"s": {"k": "Int8", "v": "Int8"}, "u": {"k": "Int8", "v": "Int8", "w": "Int8"}}
+_BESIDE = "s.k>o.k s.v>o.v u.k>o.u.k u.v>o.u.v u.w>o.w"
+_NESTED = {"s": {"x": "Int8", "n.x": "Array(Int8)", "n.y": "Array(String)"}}
 COLUMNS: list[Case] = [
     # What has the name of a list's or of a type is a column all the same where an element of it is taken.
     *(
@@ -613,6 +615,57 @@ COLUMNS: list[Case] = [
         _BOTH_SIDES,
         "s.k>o.a s.v>o.b u.v>o.c u.w>o.d",
     ),
+    # ClickHouse: columns of Nested are called n.x, and those that both sides have by their table
+    ("clickhouse", "INSERT INTO o (a) SELECT n.x FROM s", _NESTED, "s.n.x>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT s.n.x FROM s", _NESTED, "s.n.x>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT z.x FROM s ARRAY JOIN n AS z", _NESTED, "s.n.x>o.a"),
+    ("clickhouse", "INSERT INTO o (a, b) SELECT n.y, x FROM s ARRAY JOIN n.x", _NESTED, "s.n.y>o.a s.x>o.b"),
+    ("clickhouse", "INSERT INTO o (a) SELECT arraySum(n.x) FROM s ARRAY JOIN n", _NESTED, "s.n.x>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT length(n) FROM s", _NESTED, "s.n.x>o.a s.n.y>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT n.x FROM n, s", {**_NESTED, "n": {"x": "Int8"}}, "n.x>o.a"),
+    ("clickhouse", "INSERT INTO o SELECT u.k, s.v FROM s JOIN u ON s.k = u.k", {}, "s.v>o.v? u.k>o.k?"),
+    ("clickhouse", "INSERT INTO o SELECT u.k, s.k FROM s JOIN u ON s.k = u.k", {}, "s.k>o.k? u.k>o.u.k?"),
+    ("clickhouse", "INSERT INTO o (k, n.x) SELECT a, b FROM s", {}, "s.a>o.k s.b>o.n.x"),
+    (
+        "clickhouse",
+        "CREATE TABLE o ENGINE = Memory AS SELECT n.x, n.y AS y, count(), length(x), [x] FROM s GROUP BY x",
+        _NESTED,
+        "s.n.x>o.n.x s.n.y>o.y s.x>o.[x] s.x>o.length(x)",
+    ),
+    ("clickhouse", "CREATE TABLE o ENGINE = Memory AS SELECT * FROM s JOIN u ON s.k = u.k", _BOTH_SIDES, _BESIDE),
+    (
+        "clickhouse",
+        "CREATE TABLE o ENGINE = Memory AS SELECT s.*, u.* FROM s JOIN u ON s.k = u.k",
+        _BOTH_SIDES,
+        _BESIDE,
+    ),
+    (
+        "clickhouse",
+        "CREATE TABLE o ENGINE = Memory AS SELECT u.v, s.v, u.w, u.k AS k FROM s JOIN u ON s.k = u.k",
+        _BOTH_SIDES,
+        "s.v>o.v u.k>o.k u.v>o.u.v u.w>o.w",
+    ),
+    (
+        "clickhouse",
+        "CREATE TABLE o ENGINE = Memory AS SELECT * FROM s JOIN u USING (k)",
+        _BOTH_SIDES,
+        "s.k>o.k s.v>o.v u.v>o.u.v u.w>o.w",
+    ),
+    (
+        "clickhouse",
+        "CREATE TABLE o ENGINE = Memory AS SELECT x.v, y.v FROM s AS x JOIN s AS y ON x.k = y.k JOIN u ON u.k = x.k",
+        _BOTH_SIDES,
+        "s.v>o.x.v s.v>o.y.v",
+    ),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b) SELECT q.v, q.u.v FROM (SELECT s.v, u.v FROM s JOIN u ON s.k = u.k) AS q",
+        {},
+        "s.v>o.a u.v>o.b",
+    ),
+    ("clickhouse", "INSERT INTO o (a, b, c) SELECT if(v > 1, nan, v), -Inf, `nan` FROM s", {}, "s.nan>o.c s.v>o.a"),
+    ("clickhouse", "INSERT INTO o (a, b) SELECT _part, v FROM s", {}, "s.v>o.b"),
+    ("clickhouse", "INSERT INTO o (a) SELECT _part FROM s", {"s": {"_part": "Int8"}}, "s._part>o.a"),
     ("clickhouse", "INSERT INTO o (a) SELECT if((length(w) AS n) > 3, n, 0) FROM s", {}, "s.w>o.a"),
     ("clickhouse", "INSERT INTO o (a, b) SELECT concat(lower(w) AS l, l), l FROM s", {}, "s.w>o.a s.w>o.b"),
     (

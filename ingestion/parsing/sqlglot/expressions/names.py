@@ -534,12 +534,20 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
 
 
 def _call_as_written(names: Names, node: exp.Expr) -> str:
-    """ClickHouse's name of `argMax(v, ts)`, a call of columns alone; "" of anything else, which may have literals."""
+    """ClickHouse's name of `argMax(v, ts)`, a call of columns alone; "" of anything else, which may have literals.
+
+    sqlglot writes some in capitals, and keeps beside them how they were written.
+    """
     nodes = list(node.iter_expressions())
+    written = node.meta.get(f"{names.dialect.sqlglot}_name", "")
+    if type(node) is exp.Count and [type(item) for item in nodes] in ([], [exp.Star]):
+        return f"{written}()"
     if not isinstance(node, exp.Func) or not nodes or any(type(item) is not exp.Column for item in nodes):
         return ""
-    name = str(node.sql(names.dialect.sqlglot)).partition("(")[0]
-    return f"{name}({', '.join(names.column_parts(item)[-1] for item in nodes)})"
+    arguments = ", ".join(names.column_parts(item)[-1] for item in nodes)
+    if type(node) is exp.Array:
+        return f"[{arguments}]"
+    return f"{written or str(node.sql(names.dialect.sqlglot)).partition('(')[0]}({arguments})"
 
 
 def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:

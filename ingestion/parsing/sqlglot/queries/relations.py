@@ -310,7 +310,7 @@ def _array_join(queries: QueryContext, node: exp.Expr) -> RelationSource:
     """ClickHouse: ARRAY JOIN arr AS x, a row for each element; without AS the array's name means its element."""
     name = queries.names.column(node.args["alias"]) if type(node) is exp.Alias else ""
     array = node.this if type(node) is exp.Alias else node
-    name = name or (queries.names.column_parts(array)[-1] if type(array) is exp.Column else "")
+    name = name or (".".join(queries.names.column_parts(array)) if type(array) is exp.Column else "")
     return RelationSource(
         TableFunction((queries.expression(array),), name, ((name, None),), of_array_join=True),
         *("", (), "CROSS"),

@@ -82,6 +82,8 @@ def _column_name(queries: QueryTranslator, node: exp.Expr) -> str:
         return queries.names.column(inner)
     if type(inner) is exp.Column:
         return queries.names.column_parts(inner)[-1]
+    if type(inner) is exp.Dot and queries.names.dialect.dotted_columns:
+        return ".".join(queries.names.column(part) for part in inner.flatten())
     return queries.names.column_in_text(inner) or str(inner.name)
 
 
