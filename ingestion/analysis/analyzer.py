@@ -370,11 +370,11 @@ def _outputs(
         output
         for entry, given in zip(rows.entries, names, strict=True)
         if not given.surplus
-        for output in _entry_outputs(analysis, entry, given._replace(name=_assumed(entry, given, bare)), spell)
+        for output in _entry_outputs(analysis, entry, given._replace(name=_assumed_name(entry, given, bare)), spell)
     )
 
 
-def _assumed(entry: Entry, given: _OutputName, bare: Mapping[str, str]) -> str | None:
+def _assumed_name(entry: Entry, given: _OutputName, bare: Mapping[str, str]) -> str | None:
     return bare.get(entry[0]) if given.assumed and given.name is None and isinstance(entry, tuple) else given.name
 
 
