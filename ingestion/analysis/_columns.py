@@ -733,6 +733,11 @@ class FunctionColumns:
             return self.value
         return self.fields.find(name) if found is None and self.fields is not None else found
 
+    def declared_column(self, name: str) -> ColumnValue | None:
+        """The column that is declared by this name, whatever its case, and no field."""
+        (called,) = spellings(self.names(), (name,)) if self.declared else ("",)
+        return next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
+
     def all(self) -> list[Entry]:
         """What a star over the rows stands for: the fields in the place of what has them."""
         if self.fields is None:

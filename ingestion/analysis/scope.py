@@ -94,9 +94,7 @@ class _RelationNames:
         self, relations: Sequence[ScopedRelation], qualifier: tuple[str, ...], *, loosely: bool
     ) -> ScopedRelation | None:
         """The relation that a qualifier means among those of the scope, some of which may be known already."""
-        for number in range(self._count, len(relations)):
-            self._add(number, relations[number])
-        self._count = len(relations)
+        self._take_in(relations)
         found = [*self._plain.matches(qualifier), *filter(None, (self._aliased.get(qualifier),))]
         if not found and loosely:
             found = self._hidden.matches(qualifier)
@@ -104,6 +102,16 @@ class _RelationNames:
             return min(found, key=itemgetter(0))[1]
         same = self._in_any_case.get(qualifier[0].lower(), ()) if loosely and len(qualifier) == 1 else ()
         return same[0] if len(same) == 1 else None
+
+    def find_in_any_case(self, relations: Sequence[ScopedRelation], name: str) -> ScopedRelation | None:
+        """The relation that has this name in any case, as its alias or as the last word of its name."""
+        self._take_in(relations)
+        return next((one for one in self._in_any_case.get(name.lower(), ()) if not one.hidden), None)
+
+    def _take_in(self, relations: Sequence[ScopedRelation]) -> None:
+        for number in range(self._count, len(relations)):
+            self._add(number, relations[number])
+        self._count = len(relations)
 
     def _add(self, number: int, visible: ScopedRelation) -> None:
         if visible.alias:
@@ -572,6 +580,9 @@ class Scope:
             return aliased
         if name in self.elements:
             return self.elements[name]
+        row = self._row_before_columns(name) if self.analysis.dialect.rows_before_columns else None
+        if row is not None:
+            return row
         if self.merged:
             (called,) = spellings(self.merged, (name,))
             if called in self.merged:
@@ -763,6 +774,19 @@ class Scope:
                 return self.whole_row(visible)
         return None
 
+    def _row_before_columns(self, name: str) -> ColumnValue | None:
+        """BigQuery: the row, or the element of an array, of the relation that a bare name is the alias of.
+
+        In `SELECT item FROM t, UNNEST(t.item) AS item` item is an element, and in `SELECT v FROM t AS v` v is a struct
+        of all columns, though t has a column of the name: ZetaSQL takes no such column for what is meant.
+        """
+        visible = self._names.find_in_any_case(self.relations, name)
+        if visible is not None and not isinstance(visible.rows, FunctionColumns):
+            return self.whole_row(visible)
+        functions = (one.rows for one in self.relations if isinstance(one.rows, FunctionColumns) and not one.hidden)
+        found = (value for rows in functions if (value := rows.declared_column(name)) is not None)
+        return next(found, None)
+
     def _elsewhere(self, name: str) -> ColumnValue | None:
         """A name that no relation here can have: a whole row, an earlier output, or the query around."""
         for visible in self.relations:
@@ -782,6 +806,9 @@ class Scope:
                 return function.field(name)
             if outer is not None and function.open:
                 return self._ambiguous([function.field(name), outer], name)
+            if outer is None and function.may_have_fields:  # value of `(SELECT value FROM UNNEST(t.params) AS p)`
+                guess = self.parent._unprefixed_column(name)
+                return function.field(name) if guess is None else self._ambiguous([function.field(name), guess], name)
         return self.parent._unprefixed_column(name)
 
     @property

@@ -327,6 +327,7 @@ WAREHOUSES = (
         declare_opens_script=True,
         control_opens_block=True,
         whole_rows=True,
+        rows_before_columns=True,
         fields_unnested=True,
         arrays_in_from=True,
         later_items=LaterItems.RECURSIVE,

@@ -196,6 +196,7 @@ class Dialect:
     lateral_aliases: bool = False  # SELECT a AS b, b + 1
     outputs_named_alias: bool = False  # SELECT a AS b, alias.b + 1 ... WHERE alias.b > 1
     whole_rows: bool = False  # SELECT t FROM t
+    rows_before_columns: bool = False  # the same where t has a column t
     versions_in_names: bool = False  # FROM t@v5, FROM t@20240101000000000
     joins_before_commas: bool = False  # FROM a, b JOIN c USING (k): k is one of b and c alone
     lateral_unsaid: bool = False  # FROM t, (SELECT t.a + 1 AS b): a query sees what stands before it

@@ -224,7 +224,26 @@ BY_NAME: list[Case] = [
         "d.left_ones.p>d.o.p d.left_ones.q>d.o.q",
     ),
 ]
+ROWS = {"d.s": {"pay": "INT64", "item": "ARRAY<INT64>"}, "d.u": {"pay": "INT64"}}
 RELATIONS: list[Case] = [
+    # BigQuery: a relation's alias and the element of an array go before columns of the name, even t's own.
+    *(
+        ("bigquery", f"CREATE TABLE d.o AS {query}", schema, edges)
+        for query, schema, edges in (
+            ("SELECT item FROM d.s, UNNEST(item) AS item", ROWS, "d.s.item>d.o.item"),
+            ("SELECT Pay AS x FROM d.s, UNNEST(item) AS pay", ROWS, "d.s.item>d.o.x"),
+            ("SELECT pay AS x FROM d.s, UNNEST(item) AS i WITH OFFSET pay", ROWS, ""),
+            ("SELECT pay AS x FROM d.s AS pay", ROWS, "d.s.item>d.o.x d.s.pay>d.o.x"),
+            ("SELECT s AS x FROM d.s", {"d.s": {"s": "INT64", "k": "INT64"}}, "d.s.k>d.o.x d.s.s>d.o.x"),
+            ("SELECT (SELECT pay FROM d.u AS w LIMIT 1) AS x FROM d.s AS pay", ROWS, "d.u.pay>d.o.x"),
+            ("WITH pay AS (SELECT pay FROM d.s) SELECT pay.pay AS x FROM pay", ROWS, "d.s.pay>d.o.x"),
+            ("SELECT pay AS x FROM d.s JOIN d.u USING (pay)", ROWS, "d.s.pay>d.o.x"),
+            ("SELECT v AS x FROM d.s AS v", {}, "d.s.*>d.o.x"),
+            ("SELECT (SELECT v FROM UNNEST(s.item) AS i) AS x FROM d.s", {}, "d.s.item>d.o.x? d.s.v>d.o.x?"),
+            ("SELECT (SELECT v FROM UNNEST(s.item)) AS x FROM d.s", {}, "d.s.item>d.o.x"),
+        )
+    ),
+    ("duckdb", "CREATE TABLE o AS SELECT pay AS x FROM s AS pay", {"s": {"pay": "INT", "k": "INT"}}, "s.pay>o.x"),
     # DuckDB: what a recursive item had in all turns, the columns of a table, a parameter of a function.
     (
         "duckdb",

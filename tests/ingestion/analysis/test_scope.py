@@ -237,7 +237,7 @@ def test_a_field_that_the_query_around_has_too_is_ambiguous() -> None:
 def test_an_aliased_array_has_fields_where_no_table_can_have_the_name() -> None:
     text = "select (select max(v) from unnest(p) e where id > 1) as m from t"
     assert column_lines(text, "bigquery", {"t": "id p"}) == {"m agg t.p", "m filter t.id", "m filter t.p"}
-    assert column_lines(text, "bigquery") == {"m agg t.v", "m filter t.id", "m filter t.p"}
+    assert column_lines(text, "bigquery") == {"m agg t.p|t.v", "m filter t.p|t.id", "m filter t.p"}
 
 
 @pytest.mark.parametrize(
