@@ -387,9 +387,18 @@ class Scope:
         """Bring a relation into scope."""
         self.relations.append(visible)
         if visible.of_array_join:
-            self.elements.update(entry for entry in visible.rows.entries if isinstance(entry, tuple))
+            self._add_elements(entry for entry in visible.rows.entries if isinstance(entry, tuple))
         if self._known:
             self._known.clear()
+
+    def _add_elements(self, entries: Iterable[tuple[str, ColumnValue]]) -> None:
+        """Let the elements of ARRAY JOIN be what their names mean: of `ARRAY JOIN t.xs` xs as well as t.xs."""
+        for name, value in entries:
+            self.elements[name] = value
+            parts = tuple(name.split("."))
+            for length in range(1, len(parts)):
+                if self.relation(parts[:length], loosely=False) is not None:
+                    self.elements[".".join(parts[length:])] = value
 
     @contextmanager
     def only_last(self, count: int) -> Iterator[None]:

@@ -639,6 +639,12 @@ COLUMNS: list[Case] = [
     ("clickhouse", "INSERT INTO o (a) SELECT s.n.x FROM s", _NESTED, "s.n.x>o.a"),
     ("clickhouse", "INSERT INTO o (a) SELECT z.x FROM s ARRAY JOIN n AS z", _NESTED, "s.n.x>o.a"),
     ("clickhouse", "INSERT INTO o (a, b) SELECT n.y, x FROM s ARRAY JOIN n.x", _NESTED, "s.n.y>o.a s.x>o.b"),
+    (
+        "clickhouse",
+        "INSERT INTO o (a, b) SELECT v, u.v FROM s JOIN u ON s.k = u.k ARRAY JOIN u.v",
+        _BOTH_SIDES,
+        "u.v>o.a u.v>o.b",
+    ),
     ("clickhouse", "INSERT INTO o (a) SELECT arraySum(n.x) FROM s ARRAY JOIN n", _NESTED, "s.n.x>o.a"),
     ("clickhouse", "INSERT INTO o (a) SELECT length(n) FROM s", _NESTED, "s.n.x>o.a s.n.y>o.a"),
     ("clickhouse", "INSERT INTO o (a) SELECT n.x FROM n, s", {**_NESTED, "n": {"x": "Int8"}}, "n.x>o.a"),
