@@ -496,8 +496,8 @@ FUNCTION_ROWS: list[Case] = [
     ),
     (
         "oracle",
-        "INSERT INTO o (a, b, c, d) SELECT j.i, j.x, j.k, j.y FROM s, JSON_TABLE(s.doc, '$[*]' COLUMNS "
-        "(i FOR ORDINALITY, x NUMBER PATH '$.x', NESTED PATH '$.y[*]' COLUMNS (k FOR ORDINALITY, y NUMBER PATH '$'))) j",
+        "INSERT INTO o (a, b, c, d) SELECT j.i, j.x, j.k, j.y FROM s, JSON_TABLE(s.doc, '$[*]' COLUMNS (i FOR "
+        "ORDINALITY, x NUMBER PATH '$.x', NESTED PATH '$.y[*]' COLUMNS (k FOR ORDINALITY, y NUMBER PATH '$'))) j",
         {},
         "s.doc>o.b s.doc>o.d",
     ),
