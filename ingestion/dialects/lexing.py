@@ -35,7 +35,7 @@ PLACEHOLDER = "placeholder"
 
 _PARENTHESIS = re.compile(r"[()]")
 # ‘jane’: to every engine that takes it these are letters of a name, and nobody calls a column so.
-_TYPOGRAPHIC_QUOTE = re.compile("(?<!\\w)[\u00b4\u2018-\u201f\uff02\uff07]")
+_TYPOGRAPHIC_QUOTE = re.compile("(?<!\\w)[\u00ab\u00b4\u00bb\u2018-\u201f\u2032\u2033\u2039\u203a\uff02\uff07]")
 
 
 class _Form(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ingestion.model.lineage import Problem, StatementLineage, TableName
 from ingestion.model.outcomes import ProblemKind
-from ingestion.plans._expressions import AttributeScope, read_expression
+from ingestion.plans._expressions import AttributeScope, masked_name, read_expression
 from ingestion.plans._relation import (
     MISSING,
     Attribute,
@@ -122,9 +122,11 @@ def named_attributes(elements: list[Element], scope: AttributeScope) -> list[Att
     for element in elements:
         if not element.expression:
             passed = scope.attributes.get(element.id) or scope.outer.get(element.id)
-            made.append(Attribute(element.id, element.name, passed.lineage if passed else MISSING))
+            passed = passed or Attribute(element.id, element.name, MISSING)
+            made.append(passed.read_as(element.id, element.name))
         else:
-            made.append(Attribute(element.id, element.name, read_expression(element.expression, scope)))
+            lineage, masked = read_expression(element.expression, scope), masked_name(element, scope.attributes)
+            made.append(Attribute(element.id, element.name, lineage, masked))
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +20,7 @@ from ingestion.analysis.roles import (
     WINDOW,
     unite_roles,
 )
+from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import WITH_USES, ArgumentUse, argument_uses
 from ingestion.model.lineage import MOST_EXPRESSION, ColumnRef, NameKind, TableName
 from ingestion.plans import vocabulary
@@ -29,6 +30,7 @@ from ingestion.plans._relation import (
     SUBQUERY,
     Attribute,
     AttributeLineage,
+    Element,
     IndirectUse,
     PlanRelation,
     ValueParts,
@@ -66,6 +68,11 @@ _CLAUSES = {" FILTER (WHERE ": FILTER, " windowspecdefinition(": WINDOW}
 """What stands behind an aggregate: which rows it is of, and the window that it is over."""
 _DEEPEST = 25
 """Values in values that are told apart: a loop over withColumn makes one expression of hundreds of CASE."""
+_OF_EXPRESSION = re.compile(r"\w*\(.*\)|CASE .* END", re.DOTALL)
+_LITERALS = re.compile(r"\?(?:[^\w(),?]*+\?)+")
+_WORDS_OF_NAMES = {word.upper() for word in vocabulary.KEYWORDS | vocabulary.TYPES} | keywords(
+    "BY CURRENT FOLLOWING ORDER OVER PARTITION PRECEDING RANGE ROW ROWS UNBOUNDED"
+)
 _SPACE_BEFORE = re.compile(r"(?<!\s)\s++([,)])")
 TOKEN = re.compile(r"[^\W\d]\w*|\d[\w.]*|[()\[\],]|<=>|<=|>=|<>|!=|\|\||[-+*/%=<>&|^~!.]|\s+|.", re.DOTALL)
 
@@ -199,6 +206,52 @@ class _ExpressionReader:
         if whole is None:
             return reading.lineage()
         return replace(whole, parts=None) if inner != text and "struct<" in text else whole  # a cast names the fields
+
+
+# The name of a column that its query gave none is its expression's text, ids and casts left out: `concat(a, secret)`.
+
+
+def masked_name(element: Element, scope: Mapping[int, Attribute]) -> str:
+    """Such a name with `?` for its literals, which it has unquoted; "" of a name that somebody chose.
+
+    What it says may differ from the expression, whose constants were computed: so what is no literal is told by the
+    names in scope, and a name is known for one of Spark's own by its form and by what it shares with the expression.
+    """
+    name, expression = element.name, element.expression
+    has_form = _OF_EXPRESSION.fullmatch(name) is not None
+    if not has_form and (name != expression or element.is_bare or _WORD.fullmatch(name)):
+        return ""  # lit("k").alias("k") and lit("k") are printed alike
+    used = {attribute.name.casefold() for _, _, attribute in attribute_spans(expression, scope)}
+    if not has_form:
+        return "" if used else "?"
+    if not _is_shared(name, expression, used):
+        return ""
+    shown = {attribute.name.casefold(): attribute.masked or attribute.name for attribute in scope.values()}
+    lowered = name.casefold()
+    odd = sorted((each for each in shown if each in lowered and not _WORD.fullmatch(each)), key=len, reverse=True)
+    parts = re.compile("|".join([*map(re.escape, odd), TOKEN.pattern]), re.DOTALL | re.IGNORECASE)
+    found = [match.group() for match in parts.finditer(name)]
+    kept = [_masked_token(at, found, shown) for at in range(len(found))]
+    return _LITERALS.sub("?", "".join(kept))
+
+
+def _is_shared(name: str, expression: str, used: Set[str]) -> bool:
+    """Whether a name that has the form of an expression is made of this one; of a constant any may be."""
+    called = _CALLED.match(name)
+    if not used or (called is not None and f"{called.group(1).lower()}(" in expression.lower()):
+        return True
+    return any(word.group().casefold() in used for word in _WORD.finditer(name))
+
+
+def _masked_token(at: int, tokens: Sequence[str], shown: Mapping[str, str]) -> str:
+    token = tokens[at]
+    known = shown.get(token.casefold())
+    if known is not None:
+        return known
+    if not token[0].isalnum() and token[0] != "_":
+        return token
+    is_call = tokens[at + 1 : at + 2] == ["("] and (at == 0 or token.lower() in vocabulary.FUNCTIONS)
+    return token if is_call or token.upper() in _WORDS_OF_NAMES else "?"
 
 
 def _canonical(column: ColumnRef) -> str:

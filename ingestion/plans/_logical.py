@@ -199,10 +199,11 @@ def union(step: PlanNodeInput) -> PlanRelation:
         return set_operation(step)
     first = step.inputs[0].attributes
     columns = [
-        Attribute(
-            attribute.id,
-            attribute.name,
-            unite_lineages(each.attributes[i].lineage if i < len(each.attributes) else MISSING for each in step.inputs),
+        replace(
+            attribute,
+            lineage=unite_lineages(
+                each.attributes[i].lineage if i < len(each.attributes) else MISSING for each in step.inputs
+            ),
         )
         for i, attribute in enumerate(first)
     ]
@@ -223,7 +224,7 @@ def set_operation(step: PlanNodeInput) -> PlanRelation:
     given = step.inputs[0].attributes
     if "Intersect" in step.node.name and len(step.inputs) > 1:
         pairs = zip(given, step.inputs[1].attributes, strict=False)
-        given = [Attribute(one.id, one.name, unite_lineages([one.lineage, other.lineage])) for one, other in pairs]
+        given = [replace(one, lineage=unite_lineages([one.lineage, other.lineage])) for one, other in pairs]
     return step.below.with_attributes(given, found)
 
 

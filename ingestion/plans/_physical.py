@@ -12,7 +12,6 @@ from ingestion.plans._expressions import AttributeScope, read_expression, read_i
 from ingestion.plans._logical import two_lists
 from ingestion.plans._relation import (
     ID,
-    NOTHING,
     Attribute,
     AttributeLineage,
     Element,
@@ -228,7 +227,7 @@ def read_cached_frame(step: PlanNodeInput) -> PlanRelation:
     columns: list[Attribute] = []
     for item in attribute_list(text):
         known = scope.get(item.id) or step.evaluation.remembered.get(item.id)
-        columns.append(Attribute(item.id, item.name, known.lineage if known else NOTHING))
+        columns.append(known.read_as(item.id, item.name) if known else Attribute(item.id, item.name))
     return below.with_attributes(columns, found)
 
 
@@ -237,7 +236,7 @@ def cached_relation(step: PlanNodeInput) -> PlanRelation:
     below = join_relations([*step.inputs, *(step.evaluation.relation(tree) for tree in step.node.inner)])
     columns = attribute_list(CACHE.split(step.node.args, 1)[0])
     made = [
-        Attribute(item.id, item.name, below.attributes[i].lineage if i < len(below.attributes) else NOTHING)
+        below.attributes[i].read_as(item.id, item.name) if i < len(below.attributes) else Attribute(item.id, item.name)
         for i, item in enumerate(columns)
     ]
     problems = [] if len(columns) == len(below.attributes) else [CUT]

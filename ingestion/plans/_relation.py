@@ -84,11 +84,19 @@ def base_column(column: ColumnRef) -> AttributeLineage:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column of a plan's output: Spark's expression id, the name as printed, its lineage."""
+    """A column of a plan's output: Spark's expression id, the name as printed, its lineage.
+
+    `masked` is the name without literals where Spark made it of an expression's text; "" of any other name.
+    """
 
     id: int
     name: str
     lineage: AttributeLineage = NOTHING
+    masked: str = ""
+
+    def read_as(self, id: int, name: str) -> Attribute:
+        """The same column as another node has it, by an id and perhaps a name of its own."""
+        return Attribute(id, name, self.lineage, self.masked if name == self.name else "")
 
 
 @dataclass(slots=True)
@@ -196,11 +204,15 @@ def _unite_fields(known: Sequence[ValueParts]) -> ValueParts | None:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """One named expression of a list: `expression` is "" for an attribute that is passed on."""
+    """One named expression of a list: `expression` is "" for an attribute that is passed on.
+
+    `is_bare` where nothing names it: what is an attribute of elsewhere is taken for its own expression.
+    """
 
     id: int
     name: str
     expression: str = ""
+    is_bare: bool = False
 
 
 def inside(text: str) -> str:
@@ -312,7 +324,9 @@ def _named_element(text: str, id: int) -> Element:
     while start >= 0 and text.count("(", start) != text.count(")", start):
         start = text.rfind(" AS ", 0, start)
     start = start if start >= 0 else end
-    return Element(id, text[start + len(" AS ") :], text[:start]) if start >= 0 else Element(id, text, text)
+    return (
+        Element(id, text[start + len(" AS ") :], text[:start]) if start >= 0 else Element(id, text, text, is_bare=True)
+    )
 
 
 def _by_expected(body: str, expected: Sequence[Element]) -> list[Element]:

@@ -38,6 +38,8 @@ LOCATION = re.compile(r"\b\w++(?:\(\d++ paths?\))? ?\[(?P<paths>[^\]]*+)(?:\]|(?
 """`InMemoryFileIndex(2 paths)[s3://b/a, s3://b/b]`; open at its end where Spark cut the list."""
 _JDBC_RELATION = re.compile(r"\bJDBCRelation\((?P<what>.*?)\)(?: \[numPartitions=\d+\]|$)", re.DOTALL)
 """`JDBCRelation(shop.orders) [numPartitions=1]`: what stands in it is a name or a query, as dbtable was given."""
+_FORMAT = re.compile(r"[\w.$-]+")
+"""What stands before a table's name; the relation of a library may be printed with all its options, passwords too."""
 _JDBC_BEHIND = re.compile(r" JDBCRelation\(.*\)(?: \[numPartitions=\d+\])?$", re.DOTALL)
 _JDBC_TABLE = re.compile(r"JDBCTable\((.+?),StructType\(")
 """A table of Spark's own JDBC catalog: `JDBCTable(shop.orders,StructType(…`."""
@@ -311,7 +313,7 @@ def _scan_name(node: PlanNode, names: NameMapping) -> TableName | None:
         behind = node.name.rpartition(") ")[2].strip()
         return names.table(plain_parts(behind)) if "." in behind else names.path(feed.group("path"))
     words = node.name.split(" ", 2)
-    if len(words) > 2 and words[2].strip():
+    if len(words) > 2 and words[2].strip() and _FORMAT.fullmatch(words[1]):
         return names.table(plain_parts(words[2].strip()))
     return None
 

@@ -139,9 +139,14 @@ def _sources_of(relation: PlanRelation) -> tuple[TableName, ...]:
 
 def _outputs_of(relation: PlanRelation, names: Sequence[str] | None) -> tuple[Output, ...]:
     return tuple(
-        Output(names[i] if names else attribute.name, _references(attribute.lineage))
+        Output(_output_name(attribute, names[i] if names else attribute.name), _references(attribute.lineage))
         for i, attribute in enumerate(relation.attributes)
     )
+
+
+def _output_name(attribute: Attribute, name: str) -> str:
+    """The name that a column is written by, without the literals of the expression that Spark called it by."""
+    return attribute.masked if attribute.masked and name == attribute.name else name
 
 
 def _references(lineage: AttributeLineage) -> tuple[Reference, ...]:
@@ -172,7 +177,7 @@ def _problems_of(item: EvaluatedWrite) -> tuple[Problem, ...]:
 def _relation_problems(relation: PlanRelation) -> tuple[Problem, ...]:
     """The plan's problems, and each column whose sources may not be all."""
     doubtful = [
-        Problem(ProblemKind.INCOMPLETE, attribute.name)
+        Problem(ProblemKind.INCOMPLETE, attribute.masked or attribute.name)
         for attribute in relation.attributes
         if attribute.lineage.incomplete
     ]

@@ -689,7 +689,7 @@ def _shown_kind(node: PlanNode, bare: str) -> Iterator[str]:
         if lasting is not None:
             yield lasting.group("kind")
     else:
-        yield node.name.removeprefix("Execute ").partition(" ")[0]
+        yield node.name.removeprefix("Execute ").partition(" ")[0].partition("(")[0]
 
 
 def _writes_rows(kind: str, bare: str, below: Sequence[PlanNode]) -> bool:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ingestion.analysis.roles import MASKING, TRANSFORMATIONS
 from ingestion.model.lineage import ColumnRef, Subtype, TableName
-from ingestion.plans._expressions import AttributeScope, read_expression
-from ingestion.plans._relation import Attribute, AttributeLineage, base_column
+from ingestion.plans._expressions import AttributeScope, masked_name, read_expression
+from ingestion.plans._relation import Attribute, AttributeLineage, Element, base_column
 
 TABLE = TableName(("c", "s", "t"))
 NAMES = {1: "a", 2: "b", 3: "order id", 4: "st#1", 5: "d"}
@@ -103,3 +103,31 @@ def test_no_word_or_number_of_a_literal_is_repeated(literal: str, pattern: str) 
     )
     words = "".join(character if character.isalnum() else " " for character in lineage.expression.lower()).split()
     assert {part for word in words for part in [word]} <= {piece for name in known for piece in name.split("_")} | known
+
+
+@pytest.mark.parametrize(
+    ("expression", "name", "masked"),
+    [
+        ("concat(a#1, my secret/5)", "concat(a, my secret/5)", "concat(a, ?)"),
+        ("(a#1 = x@y.example)", "(a = x@y.example)", "(a = ?)"),
+        ("CASE WHEN (a#1 = x) THEN y END", "CASE WHEN (a = x) THEN y END", "CASE WHEN (a = ?) THEN ? END"),
+        ("coalesce(a#1, secret)", "nvl(a, secret)", "nvl(a, ?)"),
+        ("concat(a#1, Miller(Berlin))", "concat(a, Miller(Berlin))", "concat(a, ?(?))"),
+        ("concat(order id#3, x)", "concat(order id, x)", "concat(order id, ?)"),
+        ("18262", "to_date(2020-01-01)", "to_date(?)"),
+        ("my secret", "my secret", "?"),
+        ("current_date()", "current_date()", "current_date()"),
+        ("sum(b#2)", "sum(b)", "sum(b)"),
+        ("(a#1 * 2)", "amount(EUR)", ""),
+        ("concat(a#1, EUR)", "total (EUR)", ""),
+        ("secret", "c", ""),
+        ("k", "k", ""),
+        ("upper(a#1)", "a", ""),
+    ],
+)
+def test_a_name_made_of_an_expression_has_none_of_its_literals(expression: str, name: str, masked: str) -> None:
+    assert masked_name(Element(9, name, expression), SCOPE.attributes) == masked
+
+
+def test_an_attribute_of_elsewhere_is_no_literal() -> None:
+    assert masked_name(Element(9, "lost", "lost", is_bare=True), SCOPE.attributes) == ""

@@ -284,3 +284,28 @@ Arguments: parquet, [pid#41, name#42, boss#43], `spark_catalog`.`d`.`people`, fa
     found = lineage_of(plan)
     assert found.problems == ()
     assert {("id", people, "pid"), ("id", people, "boss")} <= indirect_edges(found.flows[0])
+
+
+def test_the_options_that_a_librarys_relation_is_printed_with_are_no_table() -> None:
+    relation = "SearchRelation(Map(es.resource -> orders, es.net.http.auth.pass -> secret),SQLContext@1f,None)"
+    for description in (
+        formatted(f"Scan {relation} [id#1L]\nOutput [1]: [id#1L]\nReadSchema: struct<id:bigint>"),
+        formatted(f"LogicalRelation\nArguments: {relation}, [id#1L], false"),
+        extended(f"+- Relation [id#1L] {relation}", f"Scan {relation} [id#1L]"),
+    ):
+        found = lineage_of(description)
+        assert found.sources == ()
+        assert "secret" not in repr(found)
+
+
+def test_a_column_that_spark_calls_by_its_expression_is_told_without_the_literals_of_it() -> None:
+    name = "concat(id, my secret)"
+    scan = "Scan parquet shop.orders\nOutput [1]: [id#1L]\nReadSchema: struct<id:bigint>"
+    project = f"Project\nOutput [1]: [concat(id#1L, my secret) AS {name}#2]\nInput [1]: [id#1L]"
+    exchange = f"Exchange\nInput [1]: [{name}#2]\nArguments: hashpartitioning({name}#2, 200)"
+    for written in ("[id]", f"[{name}]"):
+        description = formatted(scan, project, exchange).replace("Append, [id]", f"Append, {written}")
+        found = lineage_of(description)
+        assert "secret" not in repr(found)
+        assert {target for _, _, target in direct_edges(found.flows[0])} <= {"id", "concat(id, ?)"}
+        assert direct_edges(found.flows[0])
