@@ -106,12 +106,6 @@ CONVERSATIONS = keywords("dialog conversation")
 NO_BLOCKS = keywords("tran transaction distributed") | CONVERSATIONS
 """Follow a BEGIN of T-SQL's that opens no block."""
 
-BEFORE_NO_END = keywords(
-    """< > + - * / % select distinct top by from join into table view where having is in like between over case inner
-    left right full outer before insert update delete merge drop create alter declare exec execute set use do key try"""
-)
-"""Behind these no statement of T-SQL's ends, which needs no semicolon: a verb there is a name, FROM copy."""
-
 CONTROL_FLOW = keywords("if while loop for repeat")
 """Open a block, each ended by an END of its own."""
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 from ingestion.dialects import dialect_of
 from ingestion.dialects.definition import Dialect, DollarQuotes, Separator, keywords
-from ingestion.dialects.keywords import BEFORE_NO_END, BEGUN_TRANSACTIONS, CONTROL_FLOW, CONVERSATIONS, NO_BLOCKS
+from ingestion.dialects.keywords import BEGUN_TRANSACTIONS, CONTROL_FLOW, CONVERSATIONS, NO_BLOCKS
 from ingestion.dialects.lexing import NAME, WORD, lexicon_of, tokens
 from ingestion.dialects.unfilled_templates import without_template_comments
 from ingestion.statements._chains import may_be_chain, without_chains
@@ -197,10 +197,18 @@ _PLAIN_CHANGE = re.compile(
 """In lower case."""
 _WITHIN_LINE = _VERBS - keywords("bulk close deallocate deny grant open raiserror revoke throw waitfor")
 """Verbs that begin a statement wherever the one before can end; the others have to begin a line, too."""
+_UNFINISHED_BEHIND = keywords(
+    "< > + - * / % select distinct top by from join into table view where having is in like between over case inner"
+    " left right outer before insert delete merge drop create alter declare exec execute set use do try"
+)
+"""Behind these in its line a verb begins nothing. KEY, FULL and UPDATE are none of them: PRIMARY KEY, RECOVERY FULL and
+FOR UPDATE end a statement."""
 # After these a verb goes on with the statement that it stands in.
 _GOES_ON_AFTER = keywords(
     ", ( = . then for on of after as union all except intersect else when and or not with grant revoke deny instead"
 )
+_GOES_ON_WITH = frozenset({("full", "merge"), ("update", "set")})
+"""FULL MERGE JOIN, ON UPDATE SET NULL."""
 _NEVER_BEHIND = frozenset(("", *"(,.=@#$["))
 """Behind these on its line a word is no verb."""
 _COMPOUND = keywords("union except intersect")
@@ -323,10 +331,11 @@ class _SeparatorReading:
 
     def _verb(self, word: str, before: str, *, begins_line: bool) -> bool:
         goes_on = before in _GOES_ON_AFTER and not (self.verb == "set" and before == "on")  # SET NOCOUNT ON
+        goes_on |= (before, word) in _GOES_ON_WITH
         if self.verb and (self._goes_on(word) or goes_on or (self.verb == before == "bulk")):
             self.query_due = self.query_due or (goes_on and word == "insert")  # CREATE TASK k AS INSERT …
             return False
-        begins = bool(self.verb) and (begins_line or (word in _WITHIN_LINE and before not in BEFORE_NO_END))
+        begins = bool(self.verb) and (begins_line or (word in _WITHIN_LINE and before not in _UNFINISHED_BEHIND))
         if begins or not self.verb:
             self._start(word)
         elif word == "insert":

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import Separator, keywords
-from ingestion.dialects.keywords import BEFORE_NO_END, CONVERSATIONS, NO_BLOCKS
+from ingestion.dialects.keywords import CONVERSATIONS, NO_BLOCKS
 from ingestion.model.outcomes import Outcome
 from ingestion.statements._chains import without_chains
 from ingestion.statements.routines.steps import (
@@ -44,8 +44,7 @@ _CONTROL_WORDS = keywords(
 _STARTS = _FLOWS | _CONTROL_WORDS
 # After these words a verb goes on with the statement that has begun.
 _CONTINUES_SELECT = keywords("union all except intersect as into from by")
-_NO_START_AFTER = keywords(". , =") | BEFORE_NO_END - keywords("do try")
-"""BEGIN TRY has a statement behind it."""
+_NO_START_AFTER = keywords(". , = < > + - / %")
 _NO_FLOW_AFTER = keywords("on for after of grant revoke deny or instead not")
 _WITH_OPTIONS = keywords(
     "( nowait log seterror recompile result ties grant check nocheck encryption schemabinding native_compilation"
@@ -53,6 +52,7 @@ _WITH_OPTIONS = keywords(
     " rollback no_wait"
 )
 """What WITH may be followed by within a statement; a query of its own begins with a name."""
+_BEFORE_SELECTED = keywords("select distinct as")
 _ALTERED_PARTS = keywords("column constraint period")
 _BEFORE_ITEMS = frozenset({("declare", "for"), ("create", "as"), ("alter", "as")})
 """What WITH stands behind in a cursor's query, and in that of a view."""
@@ -273,13 +273,21 @@ def _may_start(code: Code, index: int, verb: str) -> bool:
         return word in _STARTS
     if word not in _STARTS or before in _NO_START_AFTER or code.word(index + 1) == ".":
         return False
-    if verb == before == "bulk" and word == "insert":
+    if word == "copy" and not _copies_into(code, index, verb):
+        return False
+    if (verb == before == "bulk" and word == "insert") or code.stands(index, "merge", "join"):  # LEFT MERGE JOIN
         return False
     if word == "update" and code.word(index + 1) == "(":  # IF UPDATE(a): whether the trigger's statement sets a
         return False
     if (word == "if" and _asks_for_a_name(code, index)) or (verb == "alter" and code.word(index + 1) in _ALTERED_PARTS):
         return False
     return word not in _FLOWS or before not in _NO_FLOW_AFTER
+
+
+def _copies_into(code: Code, index: int, verb: str) -> bool:
+    """Whether a COPY is COPY INTO t: it is the one verb that T-SQL does not reserve, FROM copy reads a table."""
+    selected = verb == "select" and code.word(index - 1) in _BEFORE_SELECTED  # SELECT copy INTO t FROM s
+    return code.word(index + 1) == "into" and not selected
 
 
 def _asks_for_a_name(code: Code, index: int) -> bool:

@@ -524,6 +524,9 @@ def test_a_cursor_goes_to_the_end_of_its_query(cursor: str) -> None:
             "SELECT 1",
         ],
         ["DROP TABLE IF EXISTS t", "SELECT a INTO t FROM r"],
+        ["ALTER TABLE t ADD k int IDENTITY PRIMARY KEY", "UPDATE t SET a = 1", "INSERT INTO t SELECT a FROM r"],
+        ["ALTER DATABASE d SET RECOVERY FULL", "INSERT INTO t SELECT a FROM r"],
+        ["DECLARE c CURSOR FOR SELECT a FROM r FOR UPDATE", "UPDATE t SET a = 1"],
         ["BEGIN DISTRIBUTED TRAN", "DELETE FROM t", "INSERT INTO t SELECT distributed FROM r", "COMMIT"],
     ],
 )
@@ -544,11 +547,13 @@ def test_a_verb_of_t_sql_begins_a_statement_where_the_one_before_can_end(script:
         "CREATE SECURITY POLICY p ADD BLOCK PREDICATE f(a) ON t"
         " AFTER INSERT, ADD BLOCK PREDICATE f(a) ON u BEFORE DELETE",
         "ALTER TABLE t ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES z (a) ON DELETE SET NULL ON UPDATE CASCADE",
+        "ALTER TABLE t ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES z (a) ON UPDATE SET NULL",
         "ALTER TABLE t ALTER COLUMN a int",
         "ALTER DATABASE d SET RECOVERY SIMPLE",
         "INSERT INTO t (a) OUTPUT inserted.a INTO l SELECT a FROM r WITH (NOLOCK) UNION ALL SELECT b FROM q",
         "SELECT a FROM r WHERE b IN (SELECT c FROM d) EXCEPT (SELECT e FROM f) INTERSECT SELECT g FROM h",
         "SELECT a, [set], [update] FROM r INNER MERGE JOIN q ON r.k = q.k",
+        "SELECT a FROM r FULL MERGE JOIN q ON r.k = q.k",
         "UPDATE t SET a = CASE WHEN b = 1 THEN 2 ELSE 3 END, [select] = 1"
         " OUTPUT deleted.a INTO l FROM t JOIN s ON s.k = t.k",
         "CREATE VIEW v WITH SCHEMABINDING AS WITH x AS (SELECT a FROM dbo.r) SELECT a FROM x",

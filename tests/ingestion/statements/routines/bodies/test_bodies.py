@@ -92,13 +92,37 @@ def test_plpgsql_is_looked_through() -> None:
     "statements",
     [
         ["SELECT a INTO t FROM copy", "INSERT INTO u SELECT a FROM t"],
+        ["SELECT a INTO t FROM\ncopy", "INSERT INTO u SELECT a FROM t"],
+        ["SELECT x AS copy INTO t FROM s", "UPDATE copy SET a = 1"],
+        ["INSERT INTO u SELECT s.a FROM s FULL MERGE JOIN r ON s.a = r.a", "DELETE FROM copy"],
         ["UPDATE t SET a = 1 FROM t JOIN copy ON copy.a = t.a", "DELETE FROM copy"],
         ["CREATE VIEW v AS WITH x AS (SELECT a FROM s) SELECT a FROM x WITH CHECK OPTION"],
         ["CREATE TABLE t WITH (HEAP) AS WITH x AS (SELECT a FROM s) SELECT a FROM x", "INSERT INTO u SELECT b FROM r"],
     ],
 )
 def test_a_statement_of_t_sql_goes_on_where_none_can_end(statements: list[str]) -> None:
-    assert texts(steps_of(f"CREATE PROCEDURE p AS {' '.join(statements)}", "tsql")) == statements
+    assert texts(steps_of(f"CREATE PROCEDURE p AS {' '.join(statements)}", "tsql")) == [
+        " ".join(text.split()) for text in statements
+    ]
+
+
+@pytest.mark.parametrize("between", [" ", "\n"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "ALTER TABLE t ADD id int IDENTITY PRIMARY KEY",
+        "ALTER DATABASE d SET RECOVERY FULL",
+        "DECLARE c CURSOR FOR SELECT a FROM t FOR UPDATE",
+        "DROP VIEW view",
+        "EXEC sp_refreshview view",
+    ],
+)
+@pytest.mark.parametrize("following", ["INSERT INTO u SELECT a FROM s", "UPDATE u SET a = s.a FROM s"])
+def test_a_statement_of_t_sql_ends_with_a_word_that_stands_in_the_middle_of_others(
+    statement: str, between: str, following: str
+) -> None:
+    steps = steps_of(f"CREATE PROCEDURE p AS BEGIN {statement}{between}{following} END", "tsql")
+    assert texts(steps)[-1] == following
 
 
 def test_t_sql_needs_no_semicolons() -> None:
