@@ -11,7 +11,7 @@ from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import ENDS_FROM
+from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.lexing import COMMENT, HINT, NUMBER, STRING, WORD, Lexicon, lexicon_of, tokens
 from ingestion.errors import Templated
 from ingestion.statements._literals import with_plain_quotes
@@ -40,12 +40,6 @@ _COPIED_ROWS = re.compile(
     rf"(?ims)^[ \t]*+copy\s[^;]*?{_FROM_CLIENT.pattern}[^;]*+;[^\n]*+\n(?:.*?^\\\.[ \t\r]*+$|.*\Z)"
 )
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
-_NO_FORMAT = ENDS_FROM - {"values"} | keywords(
-    "and or xor not in like ilike is between global asc desc nulls collate with as then when else end div mod on using"
-)
-"""May stand behind a column that is called format, where a format of rows has a name of its own."""
-_BEFORE_NAME = keywords(". into table function")
-"""What behind these is called format is a table."""
 _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
 """How MariaDB writes settings that hold for one statement, which follows."""
 _BARE_RENAME = re.compile(r"(?:\[?\w+\]?\s*+\.\s*+)*+\[?sp_rename\b", re.IGNORECASE)
@@ -103,24 +97,12 @@ def clean(text: str, dialect: Dialect | str) -> str:
 def without_inline_rows(text: str, dialect: Dialect) -> str:
     """ClickHouse's INSERT INTO t FORMAT CSV, and INSERT … SELECT … FROM input('a String') FORMAT CSV, up to the rows.
 
-    Of those a field was a table, or a query of its own. Behind a query that reads no input() there are none.
+    Of those a field was a table, or a query of its own.
     """
     if not dialect.inline_data:
         return text
-    depth, inserts, queries, reads = 0, False, False, False
-    before = last = ""
-    for token in tokens(text, dialect):
-        word = token.text.lower()
-        has_rows = inserts and depth == 0 and (reads or not queries)
-        named = last == "format" and before not in _BEFORE_NAME and token.kind == WORD and word not in _NO_FORMAT
-        if has_rows and named:
-            return text[: token.start + len(token.text)]
-        depth += (word == "(") - (word == ")")
-        inserts = inserts or word == "insert"
-        queries = queries or (inserts and word == "select")
-        reads = reads or (last == "input" and word == "(")
-        before, last = last, word
-    return text
+    found = row_format(tokens(text, dialect))
+    return text if found is None else text[: found.token.start + len(found.token.text)]
 
 
 def _without_own_settings(text: str, dialect: Dialect | str) -> str:

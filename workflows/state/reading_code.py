@@ -36,6 +36,7 @@ READING_CODE = (
     "ingestion.dialects.definition",
     "ingestion.dialects.functions",
     "ingestion.dialects.host_languages",
+    "ingestion.dialects.inline_rows",
     "ingestion.dialects.keywords",
     "ingestion.dialects.lexing",
     "ingestion.dialects.methods",

@@ -12,6 +12,7 @@ from ingestion.dialects import Dialect, dialect_of
 from ingestion.dialects.cursor import Code, Edit, with_edits
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import Effect, known_effect
+from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
 from ingestion.parsing.sqlglot.repairs._changed_rows import included_columns, rows_of_changes
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, recursion_clauses
@@ -614,17 +615,13 @@ def _formatted_rows(code: Code) -> Iterator[Edit]:
 
     Behind the query of an INSERT the format says how input() reads them.
     """
-    if not code.stands(0, "insert", "into"):
-        return
+    found = row_format(code.tokens) if code.stands(0, "insert", "into") else None
     words = [n for n in code.outside(3) if code.word(n - 1) != "."]
-    number = next((n for n in words if code.word(n) == "format"), len(code))
-    if number < len(code) - 3 or any(
-        code.word(n) in QUERIES or code.stands(n, "from", "infile") for n in words if n < number
-    ):
+    if found is None or found.behind_query or any(code.stands(n, "from", "infile") for n in words):
         return
-    if number < len(code):
-        settings = next((n for n in words if code.word(n) == "settings"), number)
-        yield code.edit(settings, len(code) - 1, "DEFAULT VALUES")
+    before = next(n for n in words if code.start_of(n + 1) == found.token.start)
+    settings = (n for n in words if n < before and code.word(n) == "settings" and code.word(n + 2) == "=")
+    yield code.edit(next(settings, before), len(code) - 1, "DEFAULT VALUES")
 
 
 def _with_label(code: Code) -> Iterator[Edit]:

@@ -127,6 +127,8 @@ def test_a_comment_between_tokens_leaves_them_apart() -> None:
         ("clickhouse", f'insert into t format JSONEachRow {{"a": "{CANARY}"}}'),
         ("clickhouse", f"insert into t format Native select {CANARY} from x"),
         ("clickhouse", f"with x as (select 1) insert into t format CSV 1,{CANARY}"),
+        ("clickhouse", f"insert into t (a, select) format CSV 1,{CANARY}"),
+        ("clickhouse", f"insert into t (select) format `CSV` {CANARY}"),
         ("clickhouse", f"insert into t select a from input('a String') format MyOwn {CANARY}"),
         ("mysql", f"create user 'u'@'h' identified with caching_sha2_password as '{CANARY}'"),
         ("mysql", f"grant all on x.* to u identified by password '{CANARY}'"),
