@@ -493,24 +493,22 @@ class Scope:
         """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
         value = self._known.get(parts)
         if value is None:
-            found = ColumnValue(()) if self._is_hidden_column(parts) else self.lookup(parts)
+            found = ColumnValue(()) if self._is_hidden_column(parts[-1]) else self.lookup(parts)
             value = self._known[parts] = found or self._unknown_column(parts)
         return value
 
-    def _is_hidden_column(self, parts: tuple[str, ...]) -> bool:
-        """Whether a name is `t.rowid`, the place of a row: what could have a column of that name is not known to."""
-        *prefix, name = parts
-        if name not in self.analysis.hidden_columns:
-            return False
-        if not prefix:
-            return name not in self.outputs and self.known_outside(name) is None
-        found = (scope.relation(tuple(prefix)) for scope in self.outward())
-        visible = next((relation for relation in found if relation is not None), None)
-        return visible is not None and visible.rows.find(name) is None
+    def _is_hidden_column(self, name: str) -> bool:
+        """Whether a name is a hidden column's though nobody knows the tables' columns.
+
+        ClickHouse's `_part` is hardly a user's name, while a file may well have a column `rowid`.
+        """
+        hidden = name.startswith("_") and name in self.analysis.hidden_columns
+        return hidden and name not in self.outputs and self.known_outside(name) is None
 
     def _unknown_column(self, parts: tuple[str, ...]) -> ColumnValue:
         name = ".".join(parts)
-        self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
+        if parts[-1] not in self.analysis.hidden_columns:
+            self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
         return ColumnValue(()).known_as(name)
 
     def lookup(self, parts: tuple[str, ...]) -> ColumnValue | None:
@@ -529,8 +527,10 @@ class Scope:
             dotted = next((found for rows in shown if (found := _dotted_column(rows, parts)) is not None), None)
             if dotted is not None:
                 return dotted
-        if self.analysis.dialect.outputs_named_alias and parts[0] == "alias" and parts[1] in self.outputs:
-            return field_of(self.outputs[parts[1]], parts[2:])
+        if self.analysis.dialect.outputs_named_alias and parts[0] == "alias":
+            named = next((scope.outputs[parts[1]] for scope in self.outward() if parts[1] in scope.outputs), None)
+            if named is not None:
+                return field_of(named, parts[2:])
         if self.analysis.dialect.struct_access:
             base = self._unprefixed_column(parts[0])
             return field_of(base, parts[1:]) if base is not None else None

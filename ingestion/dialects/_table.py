@@ -465,7 +465,7 @@ _MYSQL_FAMILY = (
         create_as_by_name=True,
         merged_columns=MergedColumns.AS_KEPT_SIDE,
     ),
-    replace(_MYSQL, name="singlestore", sqlglot="singlestore", create_as_by_name=True),
+    replace(_MYSQL, name="singlestore", sqlglot="singlestore", create_as_by_name=True, assigns_in_order=False),
     replace(
         _MYSQL,
         name="doris",

@@ -55,7 +55,6 @@ def row_words(dialect: str) -> frozenset[str]:
 
 _HIDDEN_COLUMNS = {
     "duckdb": keywords("ROWID"),
-    "sqlite": keywords("ROWID _ROWID_"),
     "clickhouse": keywords(
         "_block_number _block_offset _database _part _part_data_version _part_granule_offset _part_index _part_offset "
         "_part_starting_offset _part_uuid _partition_id _partition_value _row_exists _sample_factor _table"
@@ -65,7 +64,10 @@ _HIDDEN_COLUMNS = {
 
 @lru_cache(maxsize=64)
 def hidden_columns(dialect: str) -> frozenset[str]:
-    """Names that tell a row's place in every table which declares no column of that name: `t.rowid` holds no data."""
+    """Names that tell a row's place in every table that has no column of that name: DuckDB's `t.rowid`.
+
+    SQLite's is none of these: it is the table's INTEGER PRIMARY KEY where there is one.
+    """
     words = _HIDDEN_COLUMNS.get(dialect, ())
     return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in words)
 

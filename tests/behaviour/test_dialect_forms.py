@@ -496,8 +496,8 @@ FUNCTION_ROWS: list[Case] = [
     ),
     (
         "oracle",
-        "INSERT INTO o (a, b, c, d) SELECT j.i, j.x, j.k, j.y FROM s, JSON_TABLE(s.doc, '$[*]' COLUMNS (i FOR "
-        "ORDINALITY, x NUMBER PATH '$.x', NESTED PATH '$.y[*]' COLUMNS (k FOR ORDINALITY, y NUMBER PATH '$'))) j",
+        "INSERT INTO o (a, b, c, d) SELECT j.i, j.x, j.k, j.y FROM s, JSON_TABLE(s.doc, '$[*]' COLUMNS "
+        "(i FOR ORDINALITY, x INT PATH '$.x', NESTED PATH '$.y[*]' COLUMNS (k FOR ORDINALITY, y INT PATH '$'))) j",
         {},
         "s.doc>o.b s.doc>o.d",
     ),
@@ -543,21 +543,30 @@ COLUMNS: list[Case] = [
     ("duckdb", "INSERT INTO o (a) SELECT f(k, date[n]) FROM s", {}, "s.date>o.a s.k>o.a s.n>o.a"),
     ("duckdb", "INSERT INTO o (a) SELECT k::MAP(INTEGER[3], TEXT[2]) FROM s", {}, "s.k>o.a"),
     ("materialize", "INSERT INTO o (a) SELECT LIST[k] FROM s", {}, "s.k>o.a"),
-    *((dialect, "INSERT INTO o (a) SELECT ARRAY[k] FROM s", {}, "s.k>o.a") for dialect in ("databricks", "trino")),
-    # The place of a row, where nothing has a column of that name.
-    *(
-        case
-        for dialect in ("duckdb", "sqlite")
-        for case in (
-            (dialect, "INSERT INTO o (a, b) SELECT rowid, s.rowid FROM s", {}, ""),
-            (dialect, "INSERT INTO o (a) SELECT s.rowid FROM s", {"s": {"a": "int"}}, ""),
-            (dialect, "INSERT INTO o (a) SELECT s.rowid FROM s", {"s": {"rowid": "int"}}, "s.rowid>o.a"),
-            (dialect, "INSERT INTO o (a) SELECT rowid FROM (SELECT a AS rowid FROM s) q, t", {}, "s.a>o.a"),
-            (dialect, "INSERT INTO o (a) SELECT t.rowid FROM (SELECT a AS rowid FROM s) q, t", {}, ""),
-        )
-    ),
+    ("trino", "INSERT INTO o (a) SELECT ARRAY[k] FROM s", {}, "s.k>o.a"),
+    ("databricks", "INSERT INTO o (a) SELECT ARRAY[k, l] FROM s", {}, "s.k>o.a s.l>o.a"),
+    # The place of a row, where a table is known to have no column of that name.
+    ("duckdb", "INSERT INTO o (a) SELECT s.rowid FROM s", {"s": {"a": "int"}}, ""),
+    ("duckdb", "INSERT INTO o (a) SELECT s.rowid FROM s", {"s": {"rowid": "int"}}, "s.rowid>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT rowid FROM (SELECT a AS rowid FROM s) q", {}, "s.a>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT rowid FROM 'd/f.parquet'", {}, "d/f.parquet.rowid>o.a"),
+    ("sqlite", "INSERT INTO o (a) SELECT rowid FROM s", {}, "s.rowid>o.a"),  # s may call it so, or by its primary key
+    ("postgres", "INSERT INTO o (a) SELECT k FROM s WHERE k = ANY (ARRAY[:n])", {}, "s.k>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT [list[1], k] FROM s WHERE b IN list[1:3]", {}, "s.k>o.a s.list>o.a"),
     ("duckdb", "INSERT INTO o (a, b) SELECT s.a AS x, alias.x + 1 FROM s WHERE alias.x > 1", {}, "s.a>o.a s.a>o.b"),
     ("duckdb", "INSERT INTO o (a) SELECT alias.x FROM s AS alias", {}, "s.x>o.a"),
+    (
+        "duckdb",
+        "INSERT INTO o (a, b) SELECT s.a AS x, (SELECT MAX(u.d + alias.x) FROM u) FROM s",
+        {"s": {"a": "int"}, "u": {"d": "int"}},
+        "s.a>o.a s.a>o.b u.d>o.b",
+    ),
+    ("duckdb", "INSERT INTO o (a) SELECT a[/* to */ :b] FROM s", {}, "s.a>o.a s.b>o.a"),
+    ("duckdb", "INSERT INTO o (a) SELECT timestamptz[1] FROM s", {}, "s.timestamptz>o.a"),
+    *(
+        (dialect, "INSERT INTO o (a) SELECT array[k] FROM s", {}, "s.array>o.a s.k>o.a")
+        for dialect in ("hive", "spark")
+    ),
     ("duckdb", "INSERT INTO o (a) SELECT xs.apply(lambda x: x.trim().nullif(b)) FROM s", {}, "s.b>o.a s.xs>o.a"),
     ("duckdb", "INSERT INTO o (a) SELECT a COLLATE nocase.noaccent FROM s", {}, "s.a>o.a"),
     ("postgres", 'INSERT INTO o (a) SELECT a COLLATE pg_catalog."C" FROM s', {}, "s.a>o.a"),
@@ -940,6 +949,15 @@ ASSIGNMENTS: list[Case] = [
             (dialect, "UPDATE t AS x SET x.A = x.b, c = x.a + d, e = C", {}, "t.b>t.a t.b>t.c t.b>t.e t.d>t.c t.d>t.e"),
             (dialect, "UPDATE t SET a = DEFAULT, c = a", {}, ""),
             (dialect, "UPDATE t SET a = b, c = (SELECT MAX(u.a) FROM u)", {}, "t.b>t.a u.a>t.c"),
+            (dialect, "INSERT INTO t (k) VALUES (1) ON DUPLICATE KEY UPDATE a = b, c = a", {}, "t.b>t.a t.b>t.c"),
+            (
+                dialect,
+                "INSERT INTO t (k, a) SELECT s.k, s.a FROM s ON DUPLICATE KEY UPDATE t.a = t.b, c = t.a, d = s.a",
+                {},
+                "s.a>t.a s.a>t.d s.k>t.k t.b>t.a t.b>t.c",
+            ),
+            (dialect, "UPDATE t SET a = b, a = c", {}, "t.c>t.a"),
+            (dialect, "UPDATE t SET a = b, c = (SELECT MAX(u.d + t.a) FROM u)", {}, "t.b>t.a t.b>t.c u.d>t.c"),
             (dialect, "UPDATE t JOIN u ON t.k = u.k SET t.a = u.b, t.c = t.a", {}, "t.a>t.c u.b>t.a"),
         )
     ),

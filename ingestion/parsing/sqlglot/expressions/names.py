@@ -553,7 +553,8 @@ def _call_as_written(names: Names, node: exp.Expr) -> str:
 def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:
     """DuckDB's name of columns, operators and calls: `SUM(a+b) / COUNT(*)` is `(sum((a + b)) / count_star())`.
 
-    "" of anything else: what has literals is masked, and which words it quotes differs from one version to the next.
+    "" of anything else, as of what has literals, which are masked. Names that are keywords are in double quotes there;
+    which are, differs from one version to the next.
     """
     while type(node) is exp.Paren:
         node = node.this
@@ -563,8 +564,8 @@ def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:
         return ""
     operator = _OPERATORS.get(type(node), "")
     if operator:
-        left, right = _text_of_engine(names, node.this, depth + 1), _text_of_engine(names, node.expression, depth + 1)
-        return f"({left} {operator} {right})" if left and right else ""
+        sides = [_text_of_engine(names, side, depth + 1) for side in _operands(node)]
+        return f"({f' {operator} '.join(sides)})" if all(sides) else ""
     if type(node) is exp.Count and not node.expressions and (node.this is None or type(node.this) is exp.Star):
         return "count_star()"
     written = node.this if type(node) is exp.Anonymous else node.meta_get(WRITTEN_NAME)
@@ -574,6 +575,21 @@ def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:
     given = [_text_of_engine(names, item, depth + 1) for item in (arguments[0].expressions if distinct else arguments)]
     in_order = type(node) is exp.Anonymous or len(given) == 1  # sqlglot has its own order of several
     return f"{called}({distinct}{', '.join(given)})" if called and in_order and all(given) else ""
+
+
+def _operands(node: exp.Expr) -> list[exp.Expr]:
+    """The two sides of an operator; of AND and OR all that one chain of them joins, in parentheses or not."""
+    if type(node) not in (exp.And, exp.Or):
+        return [node.this, node.expression]
+    found: list[exp.Expr] = []
+    left = [node.expression, node.this]
+    while left:
+        side = left.pop().unnest()
+        if type(side) is type(node):
+            left += [side.expression, side.this]
+        else:
+            found.append(side)
+    return found
 
 
 def _column_cast(names: Names, node: exp.Expr) -> str:

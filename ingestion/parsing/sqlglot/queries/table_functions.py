@@ -54,6 +54,7 @@ from ingestion.parsing.sqlglot.repairs.edits import REFUSALS
 
 _TO_ROWS = (exp.Explode, exp.Posexplode)
 
+_ORDINALITY = "ordinality"
 _NAMED = "openquery"
 _GRAMMARS = ("tsql", "", "mysql")
 """What the other server speaks is not known: a query that one of these takes is plain enough."""
@@ -316,9 +317,9 @@ def translate_function(
     of_map = explodes and own[-1][0] == "col"
     columns = _numbered_columns(queries, node, columns, own or ((alias or name.lower(), None),))
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
-    fixed, numbers = _fixed_arguments(given, name), _number_columns(node, function, own)
-    numbered = numbers == (-1,) and len(columns) > len(arguments)
-    aligned = len(columns) - numbered if several and len(arguments) > 1 else 0
+    values = len(given) if several else _count_of_values(columns, own, known)
+    fixed, numbers = _fixed_arguments(given, name), _number_columns(queries, node, own, listed=len(columns) > values)
+    aligned = len(columns) - (numbers == (-1,)) if several and len(arguments) > 1 else 0
     wide, given_as = known is not None or type(function) in _WIDE, _given_names(function, given)
     source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbers, given_as, of_map)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
@@ -462,15 +463,14 @@ def _numbered_columns(
 ) -> tuple[str, ...]:
     """The column list with what the rows' numbers are called: BigQuery's WITH OFFSET says it behind the list.
 
-    PostgreSQL's WITH ORDINALITY has them in the list, or a name of its own. A list behind a function of which nothing
-    is known has a name for each column, and the numbers' last.
+    PostgreSQL's WITH ORDINALITY has them in the list where that is long enough, else a name of its own.
     """
     offset = _offset(node)
     if isinstance(offset, exp.Identifier):
         return (*columns, queries.names.column(offset))
     if len(columns) > max(len(own), 1) or not (node.args.get("ordinality") or offset is True):
         return columns
-    return (*columns, *(name for name, _ in own[len(columns) :]), "ordinality")
+    return (*columns, *(name for name, _ in own[len(columns) :]), _ORDINALITY)
 
 
 def _offset(node: exp.Expr) -> object:
@@ -478,12 +478,31 @@ def _offset(node: exp.Expr) -> object:
     return node.args.get("offset") or _function_in(node).args.get("offset")
 
 
-def _number_columns(node: exp.Expr, function: exp.Expr, own: tuple[tuple[str, TypeRule], ...]) -> tuple[int, ...]:
-    """The indices of the columns that number the elements: JSON_TABLE's FOR ORDINALITY, INDEX of FLATTEN."""
+def _count_of_values(columns: tuple[str, ...], own: tuple[tuple[str, TypeRule], ...], known: TableName | None) -> int:
+    """How many columns come before the number; of a function that only its definition tells of as many as are listed.
+
+    `f(a) WITH ORDINALITY AS u (k, v)`: v is the number, or a second column of f.
+    """
+    if known is not None and columns[-1:] != (_ORDINALITY,):
+        return len(columns)
+    return max(len(own), 1)
+
+
+def _number_columns(
+    queries: QueryContext, node: exp.Expr, own: tuple[tuple[str, TypeRule], ...], *, listed: bool
+) -> tuple[int, ...]:
+    """The indices of the columns that number the elements: JSON_TABLE's FOR ORDINALITY, INDEX of FLATTEN.
+
+    WITH ORDINALITY numbers them in a last column, where it is `listed`: in `unnest(a, b) WITH ORDINALITY AS u (x, y)` y
+    is of b. BigQuery's WITH OFFSET has the name itself.
+    """
+    function = _function_in(node)
     if isinstance(function, exp.Posexplode):
         return (0,)
-    if _offset(node) or node.args.get("ordinality"):
-        return (-1,)
+    offset = _offset(node)
+    if offset or node.args.get("ordinality"):
+        named = isinstance(offset, exp.Identifier) and queries.names.dialect.fields_unnested
+        return (-1,) if listed or named else ()
     declared = list(_definitions(function))
     if declared:
         return tuple(number for number, item in enumerate(declared) if item.args.get("ordinality"))

@@ -74,10 +74,13 @@ from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 # list[1], interval[1] and DuckDB's date[1]: a list or a type would stand where an element of a column does.
 _INDEXED_NAMES = keywords("interval list")
 _INDEXED_TYPES = keywords(
-    """bigint binary bit blob bool boolean char date datetime decimal double enum float geometry inet int integer json
-    jsonb number numeric object range real row smallint str string struct text time timestamp tinyint uuid varchar
-    variant vector"""
+    """bigint bignum binary bit bitstring blob bool boolean bpchar bytea char date datetime dec decimal double enum
+    float float4 float8 geometry guid hugeint inet int int1 int128 int2 int4 int8 integer json jsonb long number numeric
+    object oid range real row short signed smallint str string struct text time timestamp timestamptz timetz tinyint
+    ubigint uhugeint uint128 uint16 uint32 uint64 uint8 uinteger usmallint utinyint uuid varbinary varchar variant
+    vector"""
 )
+_BEFORE_INDEXED = (BEFORE_VALUE | BEFORE_RESULT | {"["}) - {"in"}  # a IN (list)[1:3] is no list for sqlglot
 _LONGEST_INDEXED = 40  # with blanks before the bracket
 _INDEXED = {
     "duckdb": _INDEXED_NAMES | _INDEXED_TYPES,
@@ -86,7 +89,7 @@ _INDEXED = {
     **dict.fromkeys(("materialize", "risingwave"), frozenset({"interval"})),  # LIST[a] is a list
 }
 # a[:b] would be a value given by a driver, and b no column.
-_NO_LOWER_BOUND = re.compile(r"\[\s*+:(?!:)")
+_NO_LOWER_BOUND = re.compile(r"\[(?:\s|/\*.*?\*/|--[^\n]*+\n)*+:(?!:)", re.DOTALL)
 _COMPOUND = frozenset("+-*/%&|^")
 _STAYING = keywords("external raw standard")
 _MADE = _STAYING | keywords("scratch temp")
@@ -290,15 +293,30 @@ def _indexed_columns(code: Code) -> Iterator[Edit]:
         elif word in names and code.word(number + 1) == "[" and code.word(number + 2) != "]":
             before = code.word(number - 1) if number else ""
             of_type = before in ("(", ",") and openings[-1:] == ["map"]  # MAP(INTEGER[3], TEXT)
-            of_number = word != "array" or (code.is_number(number + 2) and code.word(number + 3) == "]")
-            if before in BEFORE_VALUE | BEFORE_RESULT and not of_type and of_number:
+            of_items = word == "array" and _has_comma(code, number + 1)
+            if before in _BEFORE_INDEXED and not of_type and not of_items:
                 yield code.edit(number, number, f"({code.between(number, number + 1)})")
 
 
+def _has_comma(code: Code, opening: int) -> bool:
+    """Whether there is a comma between a bracket and the one that closes it, and in no other brackets there."""
+    depth = 0
+    for number in range(opening, len(code)):
+        word = code.word(number)
+        depth += (word in ("(", "[")) - (word in (")", "]"))
+        if depth <= 0 or (word == "," and depth == 1):
+            return word == ","
+    return False
+
+
 def _lower_bounds(code: Code) -> Iterator[Edit]:
-    """a[:b] is a[1:b]."""
-    for number in range(1, len(code) - 1):
-        if code.stands(number - 1, "[", ":"):
+    """a[:b] is a[1:b]. In ARRAY[:b], and where no value is before the bracket, b is what a driver gives later."""
+    for number in range(2, len(code) - 1):
+        if not code.stands(number - 1, "[", ":"):
+            continue
+        before = code.word(number - 2)
+        of_name = code.is_name(number - 2) and before not in BEFORE_VALUE | BEFORE_RESULT | {"array"}
+        if of_name or before in (")", "]"):
             yield code.start_of(number), code.start_of(number), "1"
 
 

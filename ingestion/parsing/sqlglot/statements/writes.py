@@ -165,28 +165,41 @@ def _with_value(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
     return node if value is None else exp.Paren(this=value.copy())
 
 
-def _in_order(queries: QueryTranslator, nodes: list[exp.Expr]) -> Iterator[exp.Expr]:
-    """The assignments of MySQL's UPDATE of one table, which are made from left to right.
+def _in_order(queries: QueryTranslator, nodes: list[exp.Expr], table: str) -> list[exp.Expr]:
+    """The assignments to a table, which MySQL's UPDATE and ON DUPLICATE KEY UPDATE make from left to right.
 
-    In `SET a = b, c = a` c has b, what a has by then, where other systems give it the a that was. Of several tables
-    MySQL promises no order.
+    In `SET a = b, c = a` c has b, what a has by then, where other systems give it the a that was, as does MariaDB under
+    sql_mode SIMULTANEOUS_ASSIGNMENT, which no statement shows. Of `SET a = b, a = c` the last is left. Of several
+    tables MySQL promises no order.
     """
+    if not queries.names.dialect.assigns_in_order:
+        return nodes
     values: dict[str, exp.Expr] = {}
-    for node in nodes:
+    made: dict[str, exp.Expr] = {}
+    for number, node in enumerate(nodes):
         if not isinstance(node, exp.EQ | exp.PropertyEQ) or type(node.this) is not exp.Column:
-            yield node
+            made[str(number)] = node
             continue
-        value = node.expression.transform(_with_assigned, values) if values else node.expression
-        yield node if value is node.expression else type(node)(this=node.this, expression=value)
-        values[node.this.name.lower()] = (
-            exp.Null() if _is_default(value) else _replacement(queries, value, "assignments")
-        )
+        value = node.expression.transform(_with_assigned, values, table.lower()) if values else node.expression
+        column = node.this.name.lower()
+        made[f".{column}"] = type(node)(this=node.this, expression=value)
+        values[column] = exp.Null() if _is_default(value) else _replacement(queries, value, "assignments")
+    return list(made.values())
 
 
-def _with_assigned(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
-    """A column's value by now; within a query in parentheses a name may be one of the query's own."""
-    value = values.get(node.name.lower()) if type(node) is exp.Column else None
-    return node if value is None or node.find_ancestor(exp.Query) is not None else exp.Paren(this=value.copy())
+def _with_assigned(node: exp.Expr, values: Mapping[str, exp.Expr], table: str) -> exp.Expr:
+    """What a column of the table has by now; in a query in parentheses a bare name may be one of the query's own."""
+    value = values.get(node.name.lower()) if isinstance(node, exp.Column) else None
+    if value is None or not isinstance(node, exp.Column):
+        return node
+    qualifier, within = node.args.get("table"), node.find_ancestor(exp.Query) is not None
+    if within if qualifier is None else node.table.lower() != table:
+        return node
+    found = exp.Paren(this=value.copy())
+    for column in found.find_all(exp.Column):
+        if within and qualifier is not None and column.args.get("table") is None:
+            column.set("table", qualifier.copy())
+    return found
 
 
 def _is_default(node: exp.Expr) -> bool:
@@ -252,8 +265,8 @@ def update_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     common_tables = queries.common_tables(node)
     named = [one for one in relations if one.written or queries.names.dialect.set_names_relations]
     by_owner: dict[TableName, list[Projection]] = {}
-    in_order = queries.names.dialect.assigns_in_order and len(relations) == 1
-    assignments = list(_in_order(queries, node.expressions)) if in_order else node.expressions
+    alone = relations[0].alias or target.table if len(relations) == 1 else ""
+    assignments = _in_order(queries, node.expressions, alone) if alone else node.expressions
     for assigned, projection in zip(
         _assigned_columns(queries, assignments),
         list(_assignments(queries, assignments, named)),
@@ -561,7 +574,8 @@ def _on_conflict(queries: QueryTranslator, node: exp.Expr, target: Target, met: 
     """
     qualifier = met.relations[0].alias or target.name.table
     named = dict.fromkeys(_renamed_rows(queries, node), met.relations[1].alias)
-    assigned = tuple(_assignments(queries, node.args["conflict"].expressions, met.relations))
+    in_order = _in_order(queries, node.args["conflict"].expressions, qualifier)
+    assigned = tuple(_assignments(queries, in_order, met.relations))
     if len(met.relations) > 2 and target.columns:  # what else stands bare may be of a table that the query reads
         named |= dict.fromkeys((*target.columns, *(one.name for one in assigned)), qualifier)
         qualifier = ""
