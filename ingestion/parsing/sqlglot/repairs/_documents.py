@@ -19,6 +19,12 @@ _FUNCTIONS = keywords(
     "json json_array json_arrayagg json_exists json_mergepatch json_object json_objectagg json_query json_scalar"
     " json_serialize json_value xmlcast xmlexists xmlparse xmlpi xmlquery xmlroot xmlserialize"
 )
+_OF_A_PATH = keywords("json_exists json_query json_value")
+_OF_ALL_ARGUMENTS = "JSON_MERGEPATCH"
+"""Stands for a function of so many values: sqlglot knows nothing of it, and hence drops or refuses none of them.
+
+It takes two of JSON_VALUE in all dialects, two of JSON_QUERY in some.
+"""
 _RESULTS = keywords("absent array empty error false null object true unknown")
 """What is given ON ERROR, ON EMPTY, ON NULL or ON MISMATCH."""
 _BEHIND_RESULT = keywords("on array object")
@@ -56,11 +62,11 @@ def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
         yield code.edit(number, number, "CAST")
         return
     passing = next((n for n in code.outside(first, closing) if code.word(n) == "passing"), None)
-    if word == "json_value" and passing is not None:
-        yield code.edit(number, number, f"pg_catalog.{word}" if code.dialect.named_by_function else "JSON_QUERY")
     end = next((n for n in code.outside(first, closing) if _tells_of_document(code, n, word, first)), closing)
-    if end < closing:
-        yield code.edit(end, closing - 1)
+    defaults = list(_defaults(code, end, closing))
+    if word in _OF_A_PATH and (passing is not None or defaults):
+        yield code.edit(number, number, f"pg_catalog.{word}" if code.dialect.named_by_function else _OF_ALL_ARGUMENTS)
+    yield from _only_defaults(code, end, closing, defaults)
     yield from _without_formats(code, first, end)
     if word == "json_array" and code.word(first) in QUERIES:
         yield code.start_of(first), code.start_of(first), "("
@@ -74,6 +80,25 @@ def _without_clauses(code: Code, number: int, closing: int) -> Iterator[Edit]:
     if passing is not None and passing < end:
         yield code.edit(passing, passing, ",")
         yield from _passed_values(code, passing, end)
+
+
+def _defaults(code: Code, first: int, closing: int) -> Iterator[tuple[int, int]]:
+    """Each DEFAULT and the end of its value, of DEFAULT a ON EMPTY DEFAULT b ON ERROR."""
+    for number in code.outside(first, closing):
+        if code.word(number) == "default" and _begins_clause(code, number):
+            yield number, next((n for n in code.outside(number, closing) if code.word(n) == "on"), closing)
+
+
+def _only_defaults(code: Code, first: int, closing: int, defaults: list[tuple[int, int]]) -> Iterator[Edit]:
+    """The clauses of a function without all but the values that it gives by default, which are arguments then.
+
+    In place, as functions within them are written anew as well.
+    """
+    for default, until in defaults:
+        yield code.edit(first, default, ", ")
+        first = until
+    if first < closing:
+        yield code.edit(first, closing - 1)
 
 
 def _tells_of_document(code: Code, number: int, function: str, first: int) -> bool:
@@ -142,7 +167,7 @@ def _rows_of_json(code: Code, first: int, closing: int) -> Iterator[Edit]:
     if given:
         last = next(code.items(first, end))[1]
         format_ = next((n for n in code.outside(first, last) if code.stands(n, "format", "json")), last)
-        yield code.start_of(first), code.start_of(first), "JSON_QUERY("
+        yield code.start_of(first), code.start_of(first), f"{_OF_ALL_ARGUMENTS}("
         yield code.end_of(format_ - 1), code.end_of(format_ - 1), f"{given})"
     yield from _without_formats(code, first, end)
     if end < columns:

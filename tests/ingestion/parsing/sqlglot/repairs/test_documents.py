@@ -113,6 +113,31 @@ def test_what_the_paths_of_a_table_are_given_is_read(dialect: str, relation: str
     assert {line.lower() for line in found if line[0] != "*"} == {"a f s.a", "a f s.b"}
 
 
+@pytest.mark.parametrize(
+    "dialect", ["bigquery", "db2", "duckdb", "oracle", "postgres", "snowflake", "spark", "trino", "tsql"]
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "JSON_VALUE(a, 'lax $.x' PASSING b AS k, c AS l, d AS m)",
+        "JSON_QUERY(a, 'lax $.x' PASSING b AS k, c AS l WITH WRAPPER DEFAULT d ON EMPTY)",
+        "JSON_EXISTS(a, 'lax $.x' PASSING b AS k, c AS l, d AS m ERROR ON ERROR)",
+        "JSON_VALUE(a, 'lax $.x' PASSING b AS k RETURNING INT DEFAULT c ON EMPTY DEFAULT d + 1 ON ERROR)",
+        "JSON_VALUE(a, '$.x' DEFAULT JSON_VALUE(b, '$.y' DEFAULT c ON EMPTY) ON EMPTY DEFAULT d ON ERROR)",
+    ],
+)
+def test_a_path_may_be_given_and_have_by_default_any_number_of_values(dialect: str, call: str) -> None:
+    found = column_lines(f"INSERT INTO t (v) SELECT {call} FROM s", dialect)
+    assert {line.lower() for line in found} == {f"v f s.{column}" for column in "abcd"}
+
+
+@pytest.mark.parametrize("dialect", ["athena", "bigquery", "mysql", "oracle", "trino", "tsql"])
+def test_the_paths_of_a_table_may_be_given_any_number_of_values(dialect: str) -> None:
+    relation = "json_table(s.a, 'lax $' passing s.b as k, s.c as l, s.d as m columns (v int path 'lax $.v')) x"
+    found = column_lines(f"insert into t (a) select x.v from s, {relation}", dialect)
+    assert {line.lower() for line in found if line[0] != "*"} == {f"a f s.{column}" for column in "abcd"}
+
+
 @pytest.mark.parametrize("condition", ["a IS NOT DISTINCT FROM error", "a LIKE error", "a BETWEEN 1 AND error"])
 def test_a_column_called_like_a_clause_stands_in_a_condition(condition: str) -> None:
     found = column_lines(f"INSERT INTO t (v) SELECT JSON_ARRAY({condition} NULL ON NULL) FROM s")
