@@ -113,12 +113,6 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 
 
 @pytest.fixture(scope="session")
-def sources(history: History) -> History:
-    """The event log of an application over Hive, JDBC, files, views and DDL: the folder "sources"."""
-    return history
-
-
-@pytest.fixture(scope="session")
 def formats(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What applications over table formats left, and one log in every form: folders of `spark_jobs.formats`."""
     from tests.support.spark_jobs.formats import made_formats

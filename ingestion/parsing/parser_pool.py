@@ -163,7 +163,7 @@ def warm_parser(timeout_seconds: float) -> ThreadedParser:
 
 @contextmanager
 def kept_parser(threads: int, limits: Limits, parser: Parser) -> Iterator[ThreadedParser]:
-    """A parser for the block that tells names, which the next block like it in this process is given as well.
+    """A parser that tells names, for the block, and for the next block like it in this process as well.
 
     One is kept, as long as the process lives and asks for no other; it is closed where the block did not come to its
     end, since it may still be parsing what nobody waits for.

@@ -28,8 +28,8 @@ class _KnownClass(JavaClass):  # type: ignore[misc]
 def know_classes(jvm: JVMView) -> None:
     """Has Python know these classes of a JVM, and each of their methods from its first call on.
 
-    PySpark asks for a class and then for its method whenever it makes a column, which is two questions for each call: a
-    third of all that it asks in a run over few rows. For a short name the JVM looks through all of Spark's jars.
+    PySpark asks for a class and then for its method whenever it makes a column, which is two questions for each call.
+    For a short name the JVM looks through all of Spark's jars.
     """
     known = {name: _KnownClass(name, jvm._gateway_client) for name in set(_BY_NAME.values())}
     for name, whole_name in _BY_NAME.items():

@@ -151,7 +151,7 @@ _DEFAULTS = {
     # Spark keeps workers of their own for what differs in this: half as many do the tasks of RDDs and of DataFrames.
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     # Nobody sees the plan of a query, nor where a column was made: Spark writes the one down for its listeners, and
-    # PySpark looks for the other, and tells the JVM, whenever a column is made: two fifths of all that it asks of it.
+    # PySpark looks for the other, and tells the JVM, whenever a column is made.
     "spark.sql.ui.explainMode": "simple",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.log.level": "ERROR",

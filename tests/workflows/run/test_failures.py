@@ -214,7 +214,7 @@ def test_an_edge_that_two_statements_prove_has_the_columns_of_both(changed: tupl
     assert into_t == {("public.s", "x", "public.t", "a"), ("public.s", "y", "public.t", "b")}
 
 
-def test_a_dead_server_is_told_in_one_sentence_before_spark_starts(
+def test_a_dead_server_is_told_in_one_sentence_before_the_first_stage(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket() as free:

@@ -63,7 +63,7 @@ def search_after(blocks: int) -> None:
     ],
     ids=lambda holds: holds.__name__,
 )
-def test_in_a_process_of_its_own(holds: object) -> None:
+def test_pauses_keep_searches_short_and_leave_no_circle_for_ever(holds: object) -> None:
     """To search through all that the tests before have left takes a second or two, each time."""
     name = holds.__name__  # type: ignore[attr-defined]
     program = [sys.executable, "-c", f"from {__name__} import {name}; {name}()"]

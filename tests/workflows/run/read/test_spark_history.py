@@ -24,9 +24,9 @@ EXECUTION_START = b'org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionS
 
 
 def test_names_end_at_the_services_that_the_configuration_gives_them(
-    spark: SparkSession, sources: History, tmp_path: Path
+    spark: SparkSession, history: History, tmp_path: Path
 ) -> None:
-    root = sources.root / "sources"
+    root = history.root / "sources"
     names = {
         "catalogs": {"spark_catalog": "hive.warehouse", "spark_catalog.sales": "operations.db.shop"},
         "jdbc": [
@@ -38,7 +38,7 @@ def test_names_end_at_the_services_that_the_configuration_gives_them(
             {"prefix": f"{root}/lake/silver", "to": "spark.lake.silver"},
         ],
     }
-    summary = run(configuration(tmp_path, sources.logs("sources"), sparkNames=names))
+    summary = run(configuration(tmp_path, history.logs("sources"), sparkNames=names))
 
     assert not summary.counts.unresolved
     edges = edges_of(tmp_path)
@@ -62,9 +62,9 @@ def test_names_end_at_the_services_that_the_configuration_gives_them(
 
 
 def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
-    spark: SparkSession, sources: History, tmp_path: Path
+    spark: SparkSession, history: History, tmp_path: Path
 ) -> None:
-    whole = next(sources.logs("sources").rglob("events_1_*.zstd"))
+    whole = next(history.logs("sources").rglob("events_1_*.zstd"))
     with whole.open("rb") as stream:
         lines = b"".join(decode_stream(stream, "zstd")).splitlines(keepends=True)
     middle = places_of_starts(lines)[12]
@@ -93,9 +93,9 @@ def test_a_later_run_reads_what_is_new_and_counts_nothing_twice(
 
 
 def test_after_each_run_the_catalog_says_what_names_hold_that_are_swapped_nightly(
-    spark: SparkSession, sources: History, tmp_path: Path
+    spark: SparkSession, history: History, tmp_path: Path
 ) -> None:
-    whole = next(sources.logs("sources").rglob("events_1_*.zstd"))
+    whole = next(history.logs("sources").rglob("events_1_*.zstd"))
     with whole.open("rb") as stream:
         lines = b"".join(decode_stream(stream, "zstd")).splitlines(keepends=True)
     nights = [n for n, line in enumerate(lines) if b"SaveAsV1TableCommand" in line and b"`swapped_new`" in line]
