@@ -351,13 +351,14 @@ class UnexpandedStar:
         return replace(self, renamed=tuple(kept.items()))
 
     def original(self, name: str) -> str | None:
-        """The table's own name of a column, a of x after `* RENAME (a AS x)`; None where it is not in the run."""
-        for old, new in self.renamed:
-            if new == name:
-                return old
-            if old == name:
-                return None
-        return None if name in self.excluded else name
+        """The table's own name of a column, a of x after `* RENAME (a AS x)`; None where it is not in the run.
+
+        After `* RENAME (a AS b, b AS a)` both are, each as the other.
+        """
+        back = {new: old for old, new in self.renamed}
+        if name in back:
+            return back[name]
+        return None if name in self.excluded or name in back.values() else name
 
 
 Entry: TypeAlias = "tuple[str, ColumnValue] | UnexpandedStar"

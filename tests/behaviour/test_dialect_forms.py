@@ -426,6 +426,12 @@ RELATIONS: list[Case] = [
 
 FUNCTION_ROWS: list[Case] = [
     (
+        "snowflake",
+        "INSERT INTO o (x, y) SELECT q.a, q.b FROM (SELECT * RENAME (a AS b, b AS a) FROM s) q",
+        {},
+        "s.a>o.y s.b>o.x",
+    ),
+    (
         "postgres",
         "INSERT INTO o (a, b, c) SELECT x.m, x.n, x.p FROM s, "
         "ROWS FROM (generate_series(1, s.a), unnest(s.b)) WITH ORDINALITY AS x(m, n, p)",
