@@ -35,8 +35,9 @@ _UNION_KINDS = keywords("all distinct by name")
 _SORTS = keywords("sort cluster")
 _MOVES_NO_VALUE = keywords("offset distribute")
 _SELECTS = _UNIONS | keywords("select aggregate distinct pivot unpivot")
-_BEFORE_OUTPUT = keywords("select distinct all ,")
+_BEFORE_OUTPUT = keywords("select distinct all extend ,")
 _NAMES = keywords("call as")
+_BEFORE_RELATION = keywords("from join ,")
 _UNKNOWN_COLUMN = "(SELECT original.unknown FROM (SELECT NULL AS known) AS original)"
 """A column that no relation in scope has: it comes from nowhere, and is told as unknown."""
 
@@ -87,6 +88,15 @@ def _begins_rows(code: Code, number: int) -> bool:
 # What the rows are called.
 
 
+def _name(code: Code, number: int) -> str:
+    """A name of rows, whose case does not count in pipes, as it counts for tables of BigQuery's."""
+    return code.name(number).lower()
+
+
+def _relation_name(code: Code, number: int) -> str:
+    return relation_at(code, number).name(code).lower()
+
+
 @dataclass(frozen=True)
 class _Step:
     """What a pipe does, or one of the assignments that it makes one behind the other."""
@@ -120,6 +130,14 @@ class _ChangedColumn:
     column: str
 
 
+@dataclass(frozen=True)
+class _TextNames:
+    """The names of a whole text, which is gone through once for all its queries."""
+
+    read: frozenset[str]
+    qualified: _QualifiedNames
+
+
 @dataclass
 class _RowNames:
     """What the columns are called that a query names by their relations, and what has to keep those names."""
@@ -143,32 +161,40 @@ def _steps(code: Code, query: _PipedQuery) -> list[_Step]:
     return found
 
 
-def _row_names(code: Code, query: _PipedQuery, steps: list[_Step], read: frozenset[str]) -> _RowNames:
+def _row_names(code: Code, query: _PipedQuery, steps: list[_Step], texts: _TextNames) -> _RowNames:
     """How each `t.a` is to be written, in one walk over the steps.
 
     Behind SET, DROP or RENAME the rows have a name of their own, as a bare `a` could be another relation's that is
     joined later. It is still the column of t: of one that SET or DROP has changed, no query behind it tells.
     """
-    hiding = {number for number, step in enumerate(steps) if step.verb == "as" and code.name(step.first) in read}
+    hiding = {
+        number for number, step in enumerate(steps) if step.verb == "as" and _name(code, step.first) in texts.read
+    }
     found = _RowNames(aliased={steps[number].first for number in hiding})
     changes, extended = _changes(code, steps), _extended_columns(code, steps)
     unnamed = _STARS.keys() | _SELECTS
     stars = [number for number, step in enumerate(steps) if step.verb in unnamed]
     over = [0] * (len(steps) + 1)
-    for reference in _references(code, query, steps):
+    reached: dict[_ChangedColumn, _ChangedColumn] = {}
+    for reference in _references(code, query, steps, texts.qualified):
         over[reference.named + 1] += 1
         over[reference.step] -= 1
         before = bisect_left(stars, reference.step) - 1
         number = max(stars[before] if before >= 0 else -1, reference.named if reference.named in hiding else -1)
-        if number < 0 or number < reference.named or not code.is_name(reference.number + 2):  # t.*
+        if number < 0 or number < reference.named:
             continue
-        column = _column_behind(code, reference, changes)
+        if code.word(reference.number + 2) == "*":  # which columns it had is not told
+            found.columns[reference.number] = f"{_UNKNOWN_COLUMN}.*"
+            continue
+        column = _column_behind(code, reference, changes, reached)
         hidden = extended.get(code.column(reference.number + 2), [])
         later = bisect_right(hidden, reference.named)
         if column == _UNKNOWN_COLUMN or (later < len(hidden) and hidden[later] < number):
             found.columns[reference.number] = f"{_UNKNOWN_COLUMN}{_own_name(code, reference, steps)}"
         else:
-            found.columns[reference.number] = f"{steps[number].alias}.{column}"
+            renamed = column != code.between(reference.number + 2, reference.number + 3)
+            alias = _own_name(code, reference, steps) if renamed else ""
+            found.columns[reference.number] = f"{steps[number].alias}.{column}{alias}"
             found.aliased.add(steps[number].first)
     found.kept = frozenset(step.pipe.sign for step, count in zip(steps, accumulate(over), strict=False) if count)
     return found
@@ -178,26 +204,27 @@ def _own_name(code: Code, reference: _Reference, steps: list[_Step]) -> str:
     """The name that `t.a` gives an output by itself, AS a; "" where it is a part of a value, or has an alias."""
     number, step = reference.number, steps[reference.step]
     alone = code.word(number - 1) in _BEFORE_OUTPUT and (code.word(number + 3) == "," or number + 3 == step.end)
-    return f" AS {code.between(number + 2, number + 3)}" if step.verb == "select" and alone else ""
+    return f" AS {code.between(number + 2, number + 3)}" if step.verb in _WITH_WINDOWS and alone else ""
 
 
-def _references(code: Code, query: _PipedQuery, steps: list[_Step]) -> Iterator[_Reference]:
+def _references(code: Code, query: _PipedQuery, steps: list[_Step], qualified: _QualifiedNames) -> Iterator[_Reference]:
     """Where a column is named by its relation, as long as the relations have their names."""
     names = dict.fromkeys(_names_before(code, query), -1)
     for number, step in enumerate(steps):
         if names and step.verb != "as":
-            qualified = [n for n in range(step.first, step.end - 2) if code.word(n + 1) == "." != code.word(n - 1)]
-            named = [at for at in qualified if code.name(at) in names]
-            own = _names_of_inner_queries(code, step.first, step.end) if named else ()
-            yield from (_Reference(at, number, names[code.name(at)]) for at in named if (at, code.name(at)) not in own)
+            inside = range(step.first, step.end - 2)
+            used = names.keys() if len(names) < len(inside) else names.keys() & {_name(code, n) for n in inside}
+            for name in used:
+                positions = qualified.within(name, step.first, step.end - 2)
+                yield from (_Reference(position, number, names[name]) for position in positions)
         if step.verb in _NAMES or (step.verb in _SELECTS and code.dialect.name not in _SPARK):
             names.clear()
         if step.verb == "as":
-            names[code.name(step.first)] = number
+            names[_name(code, step.first)] = number
         elif step.verb not in _SELECTS:
             for at in code.outside(step.first - 1, step.end):
                 if code.word(at) == "join":
-                    names.setdefault(relation_at(code, at + 1).name(code), number)
+                    names.setdefault(_relation_name(code, at + 1), number)
 
 
 def _names_before(code: Code, query: _PipedQuery) -> list[str]:
@@ -205,7 +232,7 @@ def _names_before(code: Code, query: _PipedQuery) -> list[str]:
     found: list[str] = []
     for number in code.outside(query.first, query.pipes[0].sign):
         if code.word(number) in ("from", "join") or (code.word(number) == "," and found):
-            found.append(relation_at(code, number + 1).name(code))
+            found.append(_relation_name(code, number + 1))
     return [name for name in found if name]
 
 
@@ -233,28 +260,87 @@ def _extended_columns(code: Code, steps: list[_Step]) -> dict[str, list[int]]:
     return found
 
 
-def _column_behind(code: Code, reference: _Reference, changes: dict[str, list[_ChangedColumn]]) -> str:
-    """How the column of a reference is named where it stands."""
-    at = reference.named
-    text, column = code.between(reference.number + 2, reference.number + 3), code.column(reference.number + 2)
-    while text != _UNKNOWN_COLUMN:
-        found = changes.get(column, [])
-        number = bisect_right(found, at, key=lambda change: change.step)
-        if number == len(found) or found[number].step >= reference.step:
-            break
-        at, text, column = found[number].step, found[number].text, found[number].column
-    return text
+def _column_behind(
+    code: Code,
+    reference: _Reference,
+    changes: dict[str, list[_ChangedColumn]],
+    reached: dict[_ChangedColumn, _ChangedColumn],
+) -> str:
+    """How the column of a reference is named where it stands.
+
+    `reached` leads on from what references of earlier steps went through, so that a chain is followed once.
+    """
+    column = code.column(reference.number + 2)
+    change = _ChangedColumn(reference.named, code.between(reference.number + 2, reference.number + 3), column)
+    passed: list[_ChangedColumn] = []
+    while change.text != _UNKNOWN_COLUMN:
+        following = reached.get(change)
+        if following is None:
+            found = changes.get(change.column, [])
+            number = bisect_right(found, change.step, key=lambda one: one.step)
+            if number == len(found) or found[number].step >= reference.step:
+                break
+            following = found[number]
+        passed.append(change)
+        change = following
+    reached.update(dict.fromkeys(passed, change))
+    return change.text
 
 
-def _names_of_inner_queries(code: Code, first: int, until: int) -> set[tuple[int, str]]:
-    """Where a name is that of an inner query's own relation: x in `EXTEND (SELECT MAX(x.a) FROM u AS x) AS m`."""
-    found: set[tuple[int, str]] = set()
-    for opening in range(first, until - 1):
-        if code.word(opening) == "(" and code.word(opening + 1) in QUERY_STARTS:
-            inside = range(opening + 1, code.closing(opening))
-            begins = (n for n in inside if code.word(n) in ("from", "join", ","))
-            names = {relation_at(code, n + 1).name(code) for n in begins}
-            found.update((number, code.name(number)) for number in inside if code.name(number) in names)
+@dataclass(frozen=True)
+class _QualifiedNames:
+    """Where columns are named by their relations, in the whole text."""
+
+    positions: dict[str, list[int]]
+    """Of each name, as of t in `t.a`."""
+    hiding: dict[int, int]
+    """The parenthesis around one whose query has a relation of that name: x in `(SELECT MAX(x.a) FROM u AS x)`."""
+
+    def within(self, name: str, first: int, last: int) -> Iterator[int]:
+        """Where a name is used between two tokens and no query between them has a relation of its own that it means."""
+        found = self.positions.get(name, [])
+        for position in found[bisect_left(found, first) : bisect_left(found, last)]:
+            if self.hiding.get(position, -1) < first:
+                yield position
+
+
+def _qualified_names(code: Code) -> _QualifiedNames:
+    own = _own_relations(code)
+    opened: list[int] = []
+    meant: dict[str, list[int]] = defaultdict(list)
+    found = _QualifiedNames(defaultdict(list), {})
+    for number in range(len(code)):
+        word = code.word(number)
+        if word == "(":
+            opened.append(number)
+            for name in own.get(number, ()):
+                meant[name].append(number)
+        elif word == ")" and opened:
+            for name in own.get(opened.pop(), ()):
+                meant[name].pop()
+        elif code.word(number + 1) == "." != code.word(number - 1) and code.is_name(number):
+            name = _name(code, number)
+            found.positions[name].append(number)
+            if meant[name]:
+                found.hiding[number] = meant[name][-1]
+    return found
+
+
+def _own_relations(code: Code) -> dict[int, set[str]]:
+    """The names of the relations that each query in parentheses reads, under where it opens."""
+    found: dict[int, set[str]] = {}
+    around: list[int] = [-1]
+    for number in range(len(code)):
+        word = code.word(number)
+        if word == "(":
+            begins = code.word(number + 1) in QUERY_STARTS
+            around.append(number if begins else around[-1])
+            if begins:
+                found[number] = set()
+        elif word == ")" and len(around) > 1:
+            around.pop()
+        elif word in _BEFORE_RELATION and around[-1] >= 0:
+            found[around[-1]].add(_relation_name(code, number + 1))
     return found
 
 
@@ -263,14 +349,14 @@ def _names_of_inner_queries(code: Code, first: int, until: int) -> set[tuple[int
 
 def _piped_steps(code: Code) -> Iterator[Edit]:
     """|> SET, RENAME, DROP, WINDOW, CALL, OFFSET, SORT BY, UNION ALL TABLE t, SELECT … WINDOW: as what sqlglot has."""
-    read: frozenset[str] | None = None
+    texts: _TextNames | None = None
     for query in _piped_queries(code):
-        read = _read_names(code) if read is None else read
+        texts = texts or _TextNames(_read_names(code), _qualified_names(code))
         steps = _steps(code, query)
-        names = _row_names(code, query, steps, read)
+        names = _row_names(code, query, steps, texts)
         covered: set[int] = set()
-        for pipe, ofpipe in groupby(steps, key=lambda step: step.pipe):
-            yield from _pipe_edits(code, query, list(ofpipe), names)
+        for pipe, made in groupby(steps, key=lambda step: step.pipe):
+            yield from _pipe_edits(code, query, list(made), names)
             if code.word(pipe.sign + 2) in _STARS:
                 covered.update(range(pipe.sign, pipe.end))
         yield from (code.edit(at, at + 2, name) for at, name in names.columns.items() if at not in covered)
@@ -279,7 +365,7 @@ def _piped_steps(code: Code) -> Iterator[Edit]:
 def _read_names(code: Code) -> frozenset[str]:
     """The relations that the text reads by names of one part, as `FROM s |> AS t |> JOIN t AS u` reads t."""
     starts = (n + 1 for n in range(len(code)) if code.word(n) in BEFORE_RELATIONS or code.word(n) == "table")
-    return frozenset(code.name(n) for n in starts if code.word(n + 1) not in (".", "(")) - {""}
+    return frozenset(_name(code, n) for n in starts if code.word(n + 1) not in (".", "(")) - {""}
 
 
 def _pipe_edits(code: Code, query: _PipedQuery, steps: list[_Step], names: _RowNames) -> Iterator[Edit]:
@@ -348,17 +434,17 @@ def _without_windows(code: Code, pipe: _Pipe, names: _RowNames) -> Iterator[Edit
         return
     defined: dict[str, str] = {}
     for begin, until in code.items(window + 1, pipe.end):
-        based = defined.get(code.name(begin + 3), "")
+        based = defined.get(_name(code, begin + 3), "")
         text = _with_names(code, begin + 3 + bool(based), until - 1, names)
-        defined[code.name(begin)] = f"{based} {text}"
+        defined[_name(code, begin)] = f"{based} {text}"
     yield code.edit(window, pipe.end - 1)
     for number in range(first, window - 1):
         if code.word(number) != "over":
             continue
-        if code.name(number + 1) in defined:
-            yield code.edit(number + 1, number + 1, f"({defined[code.name(number + 1)]})")
-        elif code.word(number + 1) == "(" and code.name(number + 2) in defined:
-            yield code.edit(number + 2, number + 2, defined[code.name(number + 2)])
+        if _name(code, number + 1) in defined:
+            yield code.edit(number + 1, number + 1, f"({defined[_name(code, number + 1)]})")
+        elif code.word(number + 1) == "(" and _name(code, number + 2) in defined:
+            yield code.edit(number + 2, number + 2, defined[_name(code, number + 2)])
 
 
 def _operand_in_brackets(code: Code, pipe: _Pipe, alias: str) -> Iterator[Edit]:

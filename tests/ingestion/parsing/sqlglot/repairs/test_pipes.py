@@ -147,3 +147,38 @@ def test_thousands_of_pipes_are_each_written_once() -> None:
     repaired = repair_text(text, dialect_of("bigquery"))
     assert repaired is not None
     assert repaired.count("REPLACE (") == 2_000
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "databricks", "spark"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from s |> rename a as z |> select s.a", {"a = s.a"}),
+        ("from s |> rename a as z |> select s.a as y", {"y = s.a"}),
+        ("from s |> rename a as z |> rename z as q |> extend s.a |> select a, b", {"a = s.a", "b = s.b"}),
+        ("from s as X |> rename a as z |> select x.a as y, X.b", {"y = s.a", "b = s.b"}),
+        ("from s as X |> set `A` = X.c |> select x.a as y, x.c", {"y is constant", "c = s.c"}),
+        ("from s as x |> set a = 1 |> extend (select max(x.a) from u as X) as m |> select m", {"m agg u.a"}),
+        (
+            "from s as x |> rename a as z |> extend (select max(y.a) from u as y where y.k = (select x.a)) as m"
+            " |> select m",
+            {"m agg u.a", "m filter u.k", "m filter s.a"},
+        ),
+    ],
+)
+def test_a_name_of_rows_is_that_of_the_nearest_query_in_any_case(dialect: str, text: str, expected: set[str]) -> None:
+    assert expected <= value_lines(text, dialect) | {line.replace("*", "m") for line in column_lines(text, dialect)}
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "databricks", "spark"])
+@pytest.mark.parametrize("star", ["s.*", "s.* except (a)", "count(s.*) as n", "s.*, u.b"])
+def test_which_columns_a_relation_had_is_not_told_behind_a_changed_one(dialect: str, star: str) -> None:
+    text = f"create table t as from s join u using (k) |> drop c |> select {star}"
+    assert not [line for line in value_lines(text, dialect) if line.endswith(".s")]
+    assert problems(text, dialect)
+
+
+def test_a_former_state_of_a_table_has_a_name() -> None:
+    for moment in ("version as of 3", "timestamp as of '2024-01-01'"):
+        text = f"from s {moment} as x |> set a = b |> select x.a as y, x.b"
+        assert value_lines(text, "spark") == {"y is constant", "b = s.b"}
