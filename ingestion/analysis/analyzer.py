@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from typing import NamedTuple
 
 from ingestion.analysis._columns import ROLE_MASK, ColumnValue, Entry, QueryColumns, SchemaLookup, UnexpandedStar
@@ -365,6 +366,8 @@ def _outputs(
         names, miscounted = _output_names(rows.entries, write, schema_of)
         if miscounted:
             analysis.problem(ProblemKind.COLUMN_COUNT, str(write.target.name))
+        if analysis.dialect.repeated_names_numbered and write.target.mode is WriteMode.CREATE:
+            names = list(_numbered_names(rows.entries, names))
     bare = _bare_names(rows.entries, write) if analysis.dialect.dotted_columns else {}
     return tuple(
         output
@@ -372,6 +375,19 @@ def _outputs(
         if not given.surplus
         for output in _entry_outputs(analysis, entry, given._replace(name=_assumed_name(entry, given, bare)), spell)
     )
+
+
+def _numbered_names(entries: Sequence[Entry], names: Sequence[_OutputName]) -> Iterator[_OutputName]:
+    """DuckDB's names of what it makes of `SELECT a, a, b AS a`: a, a_1 and a_2, where nothing before is called so."""
+    used: set[str] = set()
+    for entry, given in zip(entries, names, strict=True):
+        if given.name is not None or not isinstance(entry, tuple):
+            yield given
+            continue
+        numbered = (f"{entry[0]}_{number}" for number in count(1))
+        name = next(one for one in chain(entry[:1], numbered) if one.lower() not in used)
+        used.add(name.lower())
+        yield given if name == entry[0] else given._replace(name=name)
 
 
 def _assumed_name(entry: Entry, given: _OutputName, bare: Mapping[str, str]) -> str | None:

@@ -129,6 +129,7 @@ POSTGRES_FAMILY = (
         values_column_first=0,
         recurring_items=True,
         operators_in_parentheses=True,
+        repeated_names_numbered=True,
         outputs_named_alias=True,
         parameters_by_equals=True,
         arrow=Arrow.BY_FUNCTION,

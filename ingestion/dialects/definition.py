@@ -226,6 +226,7 @@ class Dialect:
     # Expressions
     named_as_written: bool = False  # SELECT argMax(v, ts): a column "argMax(v, ts)"
     operators_in_parentheses: bool = False  # SELECT a+b: a column "(a + b)"
+    repeated_names_numbered: bool = False  # CREATE TABLE o AS SELECT a, b AS a: columns a and a_1
     named_by_function: bool = False  # SELECT upper(a): a column "upper"
     casts_keep_names: bool = False  # SELECT CAST(a AS STRING): a column "a"
     numbered_output: str = ""  # SELECT a + 1: its name by its position, from 0

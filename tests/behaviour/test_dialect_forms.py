@@ -425,6 +425,10 @@ RELATIONS: list[Case] = [
 ]
 
 FUNCTION_ROWS: list[Case] = [
+    ("duckdb", "CREATE TABLE o AS SELECT a, b AS A, c AS a FROM s", {}, "s.a>o.a s.b>o.a_1 s.c>o.a_2"),
+    ("duckdb", "CREATE TABLE o AS SELECT a, b AS a_1, c AS a FROM s", {}, "s.a>o.a s.b>o.a_1 s.c>o.a_2"),
+    ("duckdb", "CREATE VIEW o (x, y) AS SELECT a, b AS a FROM s", {}, "s.a>o.x s.b>o.y"),
+    ("duckdb", "INSERT INTO o (x, y) SELECT a, b AS a FROM s", {}, "s.a>o.x s.b>o.y"),
     (
         "snowflake",
         "INSERT INTO o (x, y) SELECT q.a, q.b FROM (SELECT * RENAME (a AS b, b AS a) FROM s) q",
