@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
@@ -38,8 +39,21 @@ _BEFORE_PART = BEFORE_VALUE | keywords(". : value key passing as")
 """Besides what a document's parts stand behind, 'k' VALUE a, 'k' : a, PASSING a, and a column's own name: s.error."""
 _ORACLE_CLAUSES = keywords("model nested")
 
-# JSON_OBJECT('k' VALUE a RETURNING CLOB): CLOB would be a column.
-RETURNED_DOCUMENT = re.compile(r"\bjson_(?:array|object)(?:agg)?\s*+\(", re.IGNORECASE)
+_RETURNED = re.compile(r"\bjson_(?:array|object)(?:agg)?\s*+\(")
+_NESTED_COLUMN = re.compile(r"[(,]\s*+nested\s++(?!path\b)[a-z]")
+
+
+def is_misread_document(lowered: str) -> bool:
+    """Whether sqlglot takes functions of a text in lower case, and takes them wrong.
+
+    Of JSON_OBJECT('k' VALUE a RETURNING CLOB), CLOB would be a column. The values that an XMLTABLE's columns have by
+    default would be lost, and a JSON_TABLE's column that is called nested.
+    """
+    return (
+        ("returning" in lowered and _RETURNED.search(lowered) is not None)
+        or ("xmltable" in lowered and "default" in lowered)
+        or ("json_table" in lowered and "nested" in lowered and _NESTED_COLUMN.search(lowered) is not None)
+    )
 
 
 def document_functions(code: Code) -> Iterator[Edit]:
@@ -202,8 +216,15 @@ def _json_columns(code: Code, first: int, end: int) -> str:
         else:
             later = code.outside(begin + 1, until)
             behind = (n for n in later if code.word(n) in _OF_COLUMNS or _begins_clause(code, n))
-            made.append(code.between(begin, next(behind, until)))
+            column = code.between(begin, next(behind, until))
+            made.append(_quoted_name(code, begin) + column[6:] if code.word(begin) == "nested" else column)
     return ", ".join(made)
+
+
+def _quoted_name(code: Code, number: int) -> str:
+    """The name of a column in quotes, which is no keyword then."""
+    quote = next(quote for quote in code.dialect.name_quotes if quote != "[")
+    return f"{quote}{code.column(number)}{quote}"
 
 
 def _items_of_list(code: Code, first: int, end: int) -> Iterator[tuple[int, int]]:
@@ -212,17 +233,76 @@ def _items_of_list(code: Code, first: int, end: int) -> Iterator[tuple[int, int]
 
 def _rows_of_xml(code: Code, number: int, closing: int) -> Iterator[Edit]:
     """XMLTABLE(XMLNAMESPACES(…), '/r' PASSING BY REF d AS "x" RETURNING SEQUENCE BY REF COLUMNS …), LATERAL or not."""
-    if code.word(number - 1) == "lateral":
-        yield code.edit(number - 1, number - 1)
-    if code.stands(number + 2, "xmlnamespaces", "("):
-        yield code.edit(number + 2, code.closing(number + 3) + 1)
-    passing = next((n for n in code.outside(number + 2, closing) if code.word(n) == "passing"), None)
+    first = number + 2
+    if code.stands(first, "xmlnamespaces", "("):
+        first = code.closing(first + 1) + 2
+        yield code.edit(number + 2, first - 1)
+    passing = next((n for n in code.outside(first, closing) if code.word(n) == "passing"), None)
+    lateral = code.word(number - 1) == "lateral"
     if passing is None:
+        if lateral:
+            yield code.edit(number - 1, number - 1)
         return
     end = next((n for n in code.outside(passing, closing) if code.word(n) in ("columns", "returning")), closing)
     yield from _passed_values(code, passing, end)
+    if first < passing and not (code.is_string(first) and first + 1 == passing):  # a row's path that is no literal
+        yield code.edit(first, passing - 1, "''")
+        yield code.end_of(end - 1), code.end_of(end - 1), f", ({code.between(first, passing)})"
+    columns = next((n for n in code.outside(end, closing) if code.word(n) == "columns"), closing)
+    made = list(_made_columns(code, columns + 1, closing))
+    whole = code.word(number - lateral - 1) != "(" and code.word(closing + 1) != "with"  # no part of ROWS FROM (…)
+    if whole and any(column.values for column in made):
+        yield from _query_of_columns(code, number - lateral, closing, made)
+    elif lateral:
+        yield code.edit(number - 1, number - 1)
     if code.stands(end, "returning", "sequence", "by", "ref"):
         yield code.edit(end, end + 3)
+
+
+@dataclass(frozen=True)
+class _MadeColumn:
+    """A column of an XMLTABLE by where its name stands, and the clauses that say what else its value is made of."""
+
+    name: int
+    values: tuple[tuple[int, int], ...]
+
+
+def _made_columns(code: Code, first: int, closing: int) -> Iterator[_MadeColumn]:
+    """The columns with each PATH and DEFAULT that is no literal: b int PATH t.p DEFAULT t.c NOT NULL."""
+    for name, until in code.items(first, closing):
+        clauses = [n for n in code.outside(name + 1, until) if _begins_clause_of_xml(code, n)]
+        ends = [*clauses[1:], until]
+        values = ((n, end) for n, end in zip(clauses, ends, strict=False) if code.word(n) in ("default", "path"))
+        yield _MadeColumn(name, tuple(v for v in values if any(map(code.is_name, range(v[0] + 1, v[1])))))
+
+
+def _begins_clause_of_xml(code: Code, number: int) -> bool:
+    word, before = code.word(number), code.word(number - 1)
+    if before in _BEFORE_PART:
+        return False
+    if word == "null" or code.stands(number, "not", "null"):
+        return before not in ("default", "is", "not")
+    return word in ("default", "path")
+
+
+def _query_of_columns(code: Code, first: int, closing: int, made: list[_MadeColumn]) -> Iterator[Edit]:
+    """XMLTABLE in a query whose columns have their own values: what one is made of by default is no other's.
+
+    Inside, the columns have names that none of the values has.
+    """
+    outputs = []
+    for number, column in enumerate(made):
+        inner = f"column_{first}_{number}"
+        values = "".join(f", {code.between(n + 1, until)}" for n, until in column.values)
+        outputs.append(f"{_OF_ALL_ARGUMENTS}({inner}{values})" if values else inner)
+        outputs[-1] += f" AS {code.between(column.name, column.name + 1)}"
+        yield code.edit(column.name, column.name, inner)
+        for n, until in column.values:
+            yield code.edit(n, until - 1)
+    word = first + (code.word(first) == "lateral")
+    yield code.edit(first, word, f"LATERAL (SELECT {', '.join(outputs)} FROM XMLTABLE")
+    named = "" if alias_at(code, closing + 1) is not None else " AS xmltable"
+    yield code.end_of(closing), code.end_of(closing), f" AS rows_{first}){named}"
 
 
 def nested_rows(code: Code) -> Iterator[Edit]:

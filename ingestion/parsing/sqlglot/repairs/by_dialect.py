@@ -16,7 +16,7 @@ from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
 from ingestion.parsing.sqlglot.repairs._changed_rows import included_columns, rows_of_changes
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, recursion_clauses
-from ingestion.parsing.sqlglot.repairs._documents import RETURNED_DOCUMENT, document_functions, nested_rows
+from ingestion.parsing.sqlglot.repairs._documents import document_functions, is_misread_document, nested_rows
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
     cloned_table,
@@ -830,7 +830,7 @@ def needs_repair(text: str, dialect: Dialect) -> bool:
 
 def _is_misread(text: str, dialect: str) -> bool:
     lowered = text.lower()
-    if "returning" in lowered and RETURNED_DOCUMENT.search(text) is not None:
+    if is_misread_document(lowered):
         return True
     if "[" in text and _has_indexed_name(lowered, dialect):
         return True

@@ -172,6 +172,41 @@ def test_documents_are_read_whatever_is_done_where_nothing_is_found(
     assert not problems(text, dialect)
 
 
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("b int path 'b' default s.c", {"a f s.doc", "a f s.c", "b f s.doc"}),
+        ("b int default s.c + 1 path s.p not null", {"a f s.doc", "a f s.c", "a f s.p", "b f s.doc"}),
+        ("b int default case when true then null else s.c end path 'b'", {"a f s.doc", "a f s.c", "b f s.doc"}),
+        ("b int path p default b", {"a f s.doc", "a f s.b", "a f s.p", "b f s.doc"}),
+        ("b int path 'b' default 0 not null", {"a f s.doc", "b f s.doc"}),
+    ],
+)
+@pytest.mark.parametrize("lateral", ["", "lateral "])
+def test_what_a_column_of_xml_is_by_default_is_no_other_ones(lateral: str, columns: str, expected: set[str]) -> None:
+    relation = f"{lateral}xmltable('/r' passing s.doc columns {columns}, d text)"
+    assert value_lines(f"insert into t (a, b) select x.b, x.d from s, {relation} as x", "postgres") == expected
+    assert value_lines(f"insert into t (a, b) select x.k, x.l from s, {relation} as x (k, l)", "postgres") == expected
+    assert value_lines(f"insert into t (a, b) select xmltable.b, d from s, {relation}", "postgres") == expected
+
+
+@pytest.mark.parametrize("path", ["s.p", "'/r' || p", "lower(s.p)"])
+def test_the_rows_of_xml_may_be_those_of_a_path_that_a_column_has(path: str) -> None:
+    relation = f"xmltable({path} passing by ref s.doc columns b int path 'b') x"
+    found = value_lines(f"insert into t (a) select x.b from s, {relation}", "postgres")
+    assert found == {"a f s.doc", "a f s.p"}
+
+
+@pytest.mark.parametrize("dialect", ["mysql", "oracle", "postgres", "trino"])
+@pytest.mark.parametrize(
+    "columns", ["nested int path '$.n', b int", "b int, nested path '$' columns (c int, nested int)"]
+)
+def test_a_column_of_a_document_may_be_called_nested(dialect: str, columns: str) -> None:
+    text = f"insert into t (a) select x.nested from s, json_table(s.doc, '$' columns ({columns})) x"
+    assert {line.lower() for line in value_lines(text, dialect)} == {"a f s.doc"}
+    assert not problems(text, dialect)
+
+
 def test_lists_of_columns_may_be_nested_deeper_than_python_recurs() -> None:
     lists = "nested path '$' columns (" * 2_000 + "a int" + ")" * 2_000
     repaired = repair_text(f"select a from s, json_table(d, '$' columns ({lists})) x", dialect_of("oracle"))
