@@ -297,7 +297,8 @@ class QueryAnalysis:
                 between = self.sources.one_of(own, f"UNNEST({texts})")
                 own = [own[0], *[between] * (function.aligned - 2), own[-1]]
             rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
-        for number in function.numbers if columns else ():  # whatever the elements are, they are numbered one by one
+        named = (number for number in function.numbers if number < len(columns))  # an alias may name fewer columns
+        for number in named:  # whatever the elements are, they are numbered one by one
             position = ColumnValue(combine((CONDITIONAL, length) for length in lengths)).known_as(value.text(), "INT")
             rows.entries[number] = (columns[number], position)
         return rows

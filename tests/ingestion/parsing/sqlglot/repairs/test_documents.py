@@ -207,6 +207,11 @@ def test_a_column_of_a_document_may_be_called_nested(dialect: str, columns: str)
     assert not problems(text, dialect)
 
 
+def test_an_alias_may_name_fewer_columns_than_there_are() -> None:
+    relation = "json_table(s.doc, '$' columns (b int, n for ordinality)) as x (k)"
+    assert value_lines(f"insert into t (a) select x.k from s, {relation}", "postgres") == {"a f s.doc"}
+
+
 def test_lists_of_columns_may_be_nested_deeper_than_python_recurs() -> None:
     lists = "nested path '$' columns (" * 2_000 + "a int" + ")" * 2_000
     repaired = repair_text(f"select a from s, json_table(d, '$' columns ({lists})) x", dialect_of("oracle"))
