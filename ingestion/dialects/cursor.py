@@ -116,6 +116,13 @@ class Code:
             index += 2
         return tuple(parts), index
 
+    def start_of_name(self, last: int) -> int:
+        """The position of the first token of the dotted name that ends at `last`."""
+        first = last
+        while first >= 2 and self.word(first - 1) == ".":
+            first -= 2
+        return first
+
     def end_of(self, index: int) -> int:
         """Where the token at an index ends in the text."""
         return self.tokens[index].start + len(self.tokens[index].text) if index < len(self.tokens) else len(self.text)

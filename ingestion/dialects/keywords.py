@@ -143,6 +143,11 @@ BEFORE_VALUE = keywords(
 BEFORE_RESULT = keywords("limit offset return returning")
 """So does one behind these, where they are no columns, as they are in Oracle and Teradata."""
 
+NO_VALUE = keywords(
+    "select where in and or not on when then else case values from join as by , ( = < > + - * / || set"
+) | {""}
+"""No value ends with these: brackets behind them, as in `x (DATE)`, convert none, and a minus is no operator."""
+
 CREATE_MODIFIERS = keywords(
     """or replace alter global local temp temporary transient volatile unlogged multiset set external materialized
     secure recursive force no editionable noneditionable live streaming private hybrid dynamic refresh permanent iceberg

@@ -77,3 +77,8 @@ def test_an_edit_covers_whole_tokens() -> None:
     start, end, replacement = read.edit(1, 1, "b")
     assert read.text[:start] + replacement + read.text[end:] == "SELECT b FROM t"
     assert read.edit(3, 3)[1] == read.end_of(9) == len(read.text)
+
+
+def test_a_dotted_name_begins_with_its_first_part() -> None:
+    read = code('SELECT a."b c".d, e FROM t')
+    assert [read.start_of_name(index) for index in (5, 7, 1)] == [1, 7, 1]

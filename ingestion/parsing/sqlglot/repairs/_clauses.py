@@ -65,7 +65,7 @@ def _is_cast(code: Code, number: int) -> bool:
     return code.word(opening - 1) == "cast" and any(code.word(n) == "as" for n in inside)
 
 
-def _at_zone(code: Code) -> Iterator[Edit]:
+def at_zone(code: Code) -> Iterator[Edit]:
     """ts AT 'GMT', ts AT LOCAL, ts AT SOURCE TIME ZONE: without the word for a zone."""
     for number in range(1, len(code) - 1):
         if code.word(number) != "at":
@@ -521,13 +521,12 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _vector_words,
         _values_of_rows,
         _pivoted_xml,
-        _at_zone,
+        at_zone,
         _graph_rows,
         _tables_and_columns,
     ),
     "greenplum": (_trimmed_text, _own_operators, _typed_texts),
     "postgres": (_trimmed_text, _graph_rows, _named_joins, _own_operators, _typed_texts),
     "spark": (_at_version, _scripted_rows),
-    "teradata": (_at_zone,),
     "tsql": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
 }

@@ -13,13 +13,10 @@ from sqlglot.tokenizer_core import TokenType
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import BEFORE_RELATIONS, QUERIES, TABLE_HINTS
+from ingestion.dialects.keywords import BEFORE_RELATIONS, NO_VALUE, QUERIES, TABLE_HINTS
 from ingestion.dialects.lexing import WORD
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
-NO_VALUE = keywords(
-    "select where in and or not on when then else case values from join as by , ( = < > + - * / || set"
-) | {""}
 _BEHIND_VALUES = keywords(
     "select from where and or group order having union minus intersect into values set on join left right inner , ) ="
 )
@@ -454,14 +451,6 @@ def _is_dash_of_name(code: Code, number: int) -> bool:
     """BigQuery: whether a dash stands within project-1.dataset.t; with a space at either side it is a minus."""
     touches = code.end_of(number - 1) == code.start_of(number) and code.end_of(number) == code.start_of(number + 1)
     return code.dialect.dashed_names and code.word(number) == "-" and touches
-
-
-def start_of_name(code: Code, last: int) -> int:
-    """The position of the first token of the dotted name that ends at `last`."""
-    first = last
-    while first >= 2 and code.word(first - 1) == ".":
-        first -= 2
-    return first
 
 
 def streams(code: Code) -> Iterator[Edit]:

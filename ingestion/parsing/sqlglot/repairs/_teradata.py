@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.parsing.sqlglot.repairs._servers import NO_VALUE, start_of_name
+from ingestion.dialects.keywords import NO_VALUE
+from ingestion.parsing.sqlglot.repairs._clauses import at_zone
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _LOCKED = keywords("select sel with insert ins update upd delete del merge create replace")
@@ -236,7 +237,7 @@ def _operand(code: Code, last: int) -> int:
             first -= called
             break
         first -= 1
-    return start_of_name(code, first)
+    return code.start_of_name(first)
 
 
 def _intervals(code: Code) -> Iterator[Edit]:
@@ -290,7 +291,7 @@ def _update_from(code: Code) -> Iterator[Edit]:
     for number in range(3, len(code)):
         if code.word(number) != "set":
             continue
-        if code.word(start_of_name(code, number - 1) - 1) in ("from", ","):
+        if code.word(code.start_of_name(number - 1) - 1) in ("from", ","):
             yield code.start_of(number), code.start_of(number), f"AS {code.between(number - 1, number)} "
         return
 
@@ -320,4 +321,5 @@ TERADATA_REPAIRS: tuple[Repair, ...] = (
     _times_of_rows,
     _update_from,
     _statistics,
+    at_zone,
 )

@@ -56,7 +56,6 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     linear_clusters,
     replicas,
     snapshots,
-    start_of_name,
     streams,
     table_kinds,
     unknown_types,
@@ -244,7 +243,7 @@ def _compound_assignments(code: Code) -> Iterator[Edit]:
         joined = code.word(number + 1) == "=" and code.end_of(number) == code.start_of(number + 1)
         if not joined or operator not in _COMPOUND or code.word(number - 1) in _COMPOUND:
             continue
-        column = code.between(start_of_name(code, number - 1), number)
+        column = code.between(code.start_of_name(number - 1), number)
         yield code.start_of(number), code.end_of(number + 1), f"= {column} {operator}"
 
 
@@ -479,7 +478,7 @@ def _array_with_offset(code: Code) -> Iterator[Edit]:
             last -= 2
         elif code.word(last - 1) not in (".", ",") and code.word(last - 1) != "join":
             last -= 1
-        first = start_of_name(code, last)
+        first = code.start_of_name(last)
         if first < last:
             yield code.start_of(first), code.start_of(first), "UNNEST("
             yield code.end_of(last), code.end_of(last), ")"
@@ -522,7 +521,7 @@ def _is_counted(code: Code, last: int) -> bool:
     """Whether what ends at a token says how many units of time are added or taken away: `a + b DAYS`."""
     if code.is_number(last) or code.word(last) == ")":
         return True
-    return code.is_name(last) and code.word(start_of_name(code, last) - 1) in ("+", "-")
+    return code.is_name(last) and code.word(code.start_of_name(last) - 1) in ("+", "-")
 
 
 def _druid(code: Code) -> Iterator[Edit]:

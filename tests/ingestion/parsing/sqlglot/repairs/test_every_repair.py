@@ -14,7 +14,7 @@ EXAMPLES = {
     "_applied_functions": "INSERT INTO o (a, b) SELECT * APPLY (c -> toString(c)) FROM s",
     "_array_with_offset": "SELECT x.*, p FROM u, u.l AS x WITH OFFSET AS p",
     "_at_version": "INSERT INTO o (a) SELECT b.no FROM lake.s@v12 b JOIN t ON t.no = b.no",
-    "_at_zone": "INSERT INTO t (v) SELECT x AT LOCAL FROM s",
+    "at_zone": "INSERT INTO t (v) SELECT x AT LOCAL FROM s",
     "_bounds": "INSERT INTO t (v) SELECT BEGIN(p) FROM s",
     "_bulk_rows": "INSERT INTO t (v) SELECT x.v FROM OPENROWSET(BULK 'd/f.csv', FORMAT = 'CSV') WITH (v INT 1) AS x",
     "_changed_keys": "INSERT INTO t (k) SELECT c.k FROM CHANGETABLE(CHANGES s, 3) AS c",
