@@ -250,6 +250,8 @@ def _masked_token(at: int, tokens: Sequence[str], shown: Mapping[str, str]) -> s
         return known
     if not token[0].isalnum() and token[0] != "_":
         return token
+    if token == "1" and [each.lower() for each in tokens[at - 2 : at]] == ["count", "("]:
+        return token  # what Spark calls COUNT(*)
     is_call = tokens[at + 1 : at + 2] == ["("] and (at == 0 or token.lower() in vocabulary.FUNCTIONS)
     return token if is_call or token.upper() in _WORDS_OF_NAMES else "?"
 

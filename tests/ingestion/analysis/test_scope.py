@@ -215,6 +215,8 @@ def test_the_parameters_of_a_lambda_are_no_columns() -> None:
         ("redshift", "listagg(a, ',') within group (order by b)", "listagg"),
         ("bigquery", "max(a)", "f0_"),
         ("duckdb", "count(*)", "count_star()"),
+        ("spark", "count(*)", "count(1)"),
+        ("databricks", "COUNT(1)", "count(1)"),
         ("trino", "max(a)", "_col0"),
     ],
 )

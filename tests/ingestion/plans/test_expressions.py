@@ -109,6 +109,8 @@ def test_no_word_or_number_of_a_literal_is_repeated(literal: str, pattern: str) 
     ("expression", "name", "masked"),
     [
         ("concat(a#1, my secret/5)", "concat(a, my secret/5)", "concat(a, ?)"),
+        ("(count(1) / sum(a#1))", "(count(1) / sum(a))", "(count(1) / sum(a))"),
+        ("count(2)", "count(2)", "count(?)"),
         ("(a#1 = x@y.example)", "(a = x@y.example)", "(a = ?)"),
         ("CASE WHEN (a#1 = x) THEN y END", "CASE WHEN (a = x) THEN y END", "CASE WHEN (a = ?) THEN ? END"),
         ("coalesce(a#1, secret)", "nvl(a, secret)", "nvl(a, ?)"),

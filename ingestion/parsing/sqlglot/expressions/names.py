@@ -529,7 +529,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
     if dialect.operators_in_parentheses:
         written = _text_of_engine(names, node)[:_LONGEST_NAME]
     if dialect.casts_keep_names:
-        written = _column_cast(names, node)
+        written = "count(1)" if _counts_rows(node) else _column_cast(names, node)
     return written or fold_column(plain_text(expression), names.dialect, quoted=False)
 
 
@@ -566,7 +566,7 @@ def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:
     if operator:
         sides = [_text_of_engine(names, side, depth + 1) for side in _operands(node)]
         return f"({f' {operator} '.join(sides)})" if all(sides) else ""
-    if type(node) is exp.Count and not node.expressions and (node.this is None or type(node.this) is exp.Star):
+    if _counts_rows(node) and type(node.this) is not exp.Literal:
         return "count_star()"
     written = node.this if type(node) is exp.Anonymous else node.meta_get(WRITTEN_NAME)
     called = str(written or _NAMED_ALONE.get(type(node), "")).lower()
@@ -575,6 +575,14 @@ def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:
     given = [_text_of_engine(names, item, depth + 1) for item in (arguments[0].expressions if distinct else arguments)]
     in_order = type(node) is exp.Anonymous or len(given) == 1  # sqlglot has its own order of several
     return f"{called}({distinct}{', '.join(given)})" if called and in_order and all(given) else ""
+
+
+def _counts_rows(node: exp.Expr) -> bool:
+    """COUNT(*), DuckDB's COUNT() and COUNT(1), which is what Spark calls all of them."""
+    if type(node) is not exp.Count or node.expressions:
+        return False
+    counted = node.this
+    return counted is None or type(counted) is exp.Star or (type(counted) is exp.Literal and counted.name == "1")
 
 
 def _operands(node: exp.Expr) -> list[exp.Expr]:
