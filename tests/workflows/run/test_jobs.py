@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, spark: object) -> Path:
     file = configuration(folder)
     file.write_text(file.read_text().replace("Postgres", "Snowflake"))
     (folder / "log").mkdir()
-    write_log(folder, "2026-11-20", 4711)
+    write_log(folder, "2026-11-20", 471100815)
     assert run(folder).counts.published == 7
     return folder
 
@@ -88,12 +88,12 @@ def test_explain_says_which_task_wrote_it(folder: Path) -> None:
 
 def test_nothing_but_names_leaves(folder: Path) -> None:
     stored = (folder / "catalog.db").read_bytes()
-    assert not re.search(rb"hunter2|4711|scheduled__|2026-11-20T05", stored)
+    assert not re.search(rb"hunter2|471100815|scheduled__|2026-11-20T05", stored)
 
 
 def test_other_runs_of_the_jobs_write_nothing_new(folder: Path) -> None:
     before = content(folder)
-    write_log(folder, "2026-11-21", 4712)
+    write_log(folder, "2026-11-21", 471200815)
     assert run(folder).counts.records_read == 0
     again = command_line(folder, "run", "-c", "lineage.yaml", "--full")
     assert again.exit_code == 0, again.output
