@@ -728,15 +728,17 @@ class FunctionColumns:
 
     def find(self, name: str) -> ColumnValue | None:
         """The column that is surely called `name`, whatever its case."""
-        (called,) = spellings(self.names(), (name,))
-        found = next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
+        found = self._column(name)
         if found is None and not self.declared and name == self.label:
             return self.value
         return self.fields.find(name) if found is None and self.fields is not None else found
 
     def declared_column(self, name: str) -> ColumnValue | None:
         """The column that is declared by this name, whatever its case, and no field."""
-        (called,) = spellings(self.names(), (name,)) if self.declared else ("",)
+        return self._column(name) if self.declared else None
+
+    def _column(self, name: str) -> ColumnValue | None:
+        (called,) = spellings(self.names(), (name,))
         return next((entry[1] for entry in self.entries if isinstance(entry, tuple) and entry[0] == called), None)
 
     def all(self) -> list[Entry]:

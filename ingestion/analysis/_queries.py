@@ -297,10 +297,11 @@ class QueryAnalysis:
                 between = self.sources.one_of(own, f"UNNEST({texts})")
                 own = [own[0], *[between] * (function.aligned - 2), own[-1]]
             rows.entries = [*zip(columns, own, strict=False), *((name, value) for name in columns[len(own) :])]
-        named = (number for number in function.numbers if number < len(columns))  # an alias may name fewer columns
-        for number in named:  # whatever the elements are, they are numbered one by one
+        if function.numbers and columns:  # whatever the elements are, they are numbered one by one
             position = ColumnValue(combine((CONDITIONAL, length) for length in lengths)).known_as(value.text(), "INT")
-            rows.entries[number] = (columns[number], position)
+            for number in function.numbers:
+                if number < len(columns):  # an alias may name fewer columns
+                    rows.entries[number] = (columns[number], position)
         return rows
 
     def _rows_given(self, function: TableFunction, name: TableName, scope: Scope) -> TableColumns | QueryColumns:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.analysis.analyzer import analyze
@@ -19,7 +18,7 @@ from tests.differential.duckdb_plan import MARK, PlanLineage, UnreadPlan, lineag
 from tests.differential.grammar import Grammar
 from tests.differential.grammar_scope import DUCKDB, Names, Scope
 from tests.differential.schemas import Schema, random_schema
-from tests.support.examples import examples
+from tests.support.examples import random_settings
 
 SCHEMAS = tuple(
     random_schema(Choices(bytes((47 * number + 89 * step) % 256 for step in range(60))), DUCKDB.kinds, f"_{number}")
@@ -66,12 +65,7 @@ def _references(found: tuple[Reference, ...], *, direct: bool) -> set[tuple[str,
 def test_random_queries_are_made_of_what_the_plan_says(connection: duckdb.DuckDBPyConnection) -> None:
     seen: Counter[str] = Counter()
 
-    @settings(
-        max_examples=examples(250),
-        derandomize="HEADWATER_EXAMPLES" not in os.environ,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @random_settings(250)
     @given(schema=st.sampled_from(SCHEMAS), data=st.binary(min_size=50, max_size=350))
     def compare(schema: Schema, data: bytes) -> None:
         query = _query(data, schema)

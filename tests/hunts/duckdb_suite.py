@@ -26,7 +26,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -107,15 +107,14 @@ def _send_differences(file: Path, sending: Connection) -> None:
                     connection.execute(statement)
 
 
-class _time_limit:  # noqa: N801 (a context, as threading's are)
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._timer = threading.Timer(_SECONDS_OF_STATEMENT, connection.interrupt)
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+@contextmanager
+def _time_limit(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    timer = threading.Timer(_SECONDS_OF_STATEMENT, connection.interrupt)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _statements(text: str) -> Iterator[str]:

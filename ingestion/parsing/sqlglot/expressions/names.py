@@ -630,9 +630,8 @@ def _relations_beside(node: exp.Expr) -> set[str]:
 def plain_text(expression: Expression) -> str:
     """The expression's text over the names as written, cut at 200 characters."""
     slots = expression.slots
-    return "".join(part if isinstance(part, str) else _slot_text(slots[part]) for part in expression.parts)[
-        :_LONGEST_NAME
-    ]
+    texts = (part if isinstance(part, str) else _slot_text(slots[part]) for part in expression.parts)
+    return "".join(texts)[:_LONGEST_NAME]
 
 
 def _slot_text(slot: AnySlot) -> str:

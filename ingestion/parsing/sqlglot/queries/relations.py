@@ -122,9 +122,9 @@ def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
         items = args.get("expressions") or []
         names = [into.this if into is not None else exp.to_identifier("name")]
         values = list(into.expressions) if into is not None else [exp.to_identifier("value")]
-    stars = [inner for item in items if (inner := _columns_in(item)) is not None]
-    inputs = [_inputs(item) for item in items if _columns_in(item) is None]
-    star = translate_columns(queries, stars[0]) if stars else None
+    stars = [_unpivoted_star(item) for item in items]
+    inputs = [_inputs(item) for item, star in zip(items, stars, strict=True) if star is None]
+    star = next((translate_columns(queries, each) for each in stars if each is not None), None)
     consumed = [queries.expression(column) for group in inputs for column in group]
     labels = [Projection(_name(queries, item), Expression(("?",), (), ATOM, "STRING")) for item in names]
     columns: list[Projection] = []
@@ -137,7 +137,7 @@ def _unpivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     return Pivot(tuple(consumed), made, name, (), None, listed, star, drops_nulls=drops_nulls)
 
 
-def _columns_in(node: exp.Expr) -> exp.Columns | None:
+def _unpivoted_star(node: exp.Expr) -> exp.Columns | None:
     """DuckDB's `*` and `COLUMNS(…)` among what is unpivoted, converted or not: as COLUMNS(…)."""
     while isinstance(node, exp.Cast | exp.Paren):
         node = node.this

@@ -71,7 +71,7 @@ from ingestion.parsing.sqlglot.repairs.clickhouse_tables import (
 from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION, Repair
 
 # list[1], interval[1] and DuckDB's date[1]: a list or a type would stand where an element of a column does.
-_INDEXED_NAMES = keywords("interval list")
+_INDEXED_NAMES = ("interval", "list")
 _INDEXED_TYPES = keywords(
     """bigint bignum binary bit bitstring blob bool boolean bpchar bytea char date datetime dec decimal double enum
     float float4 float8 geometry guid hugeint inet int int1 int128 int2 int4 int8 integer json jsonb long number numeric
@@ -82,11 +82,12 @@ _INDEXED_TYPES = keywords(
 _BEFORE_INDEXED = (BEFORE_VALUE | BEFORE_RESULT | {"["}) - {"in"}  # a IN (list)[1:3] is no list for sqlglot
 _LONGEST_INDEXED = 40  # with blanks before the bracket
 _INDEXED = {
-    "duckdb": _INDEXED_NAMES | _INDEXED_TYPES,
+    "duckdb": (*_INDEXED_NAMES, *_INDEXED_TYPES),
     # ARRAY[a] is an array in the others, and in these what comes from them
-    **dict.fromkeys(("clickhouse", "databricks", "hive", "redshift", "snowflake", "spark"), _INDEXED_NAMES | {"array"}),
-    **dict.fromkeys(("materialize", "risingwave"), frozenset({"interval"})),  # LIST[a] is a list
+    **dict.fromkeys(("clickhouse", "databricks", "hive", "redshift", "snowflake", "spark"), (*_INDEXED_NAMES, "array")),
+    **dict.fromkeys(("materialize", "risingwave"), ("interval",)),  # LIST[a] is a list
 }
+_NO_SLICED_VALUE = BEFORE_VALUE | BEFORE_RESULT | {"array"}
 # a[:b] would be a value given by a driver, and b no column.
 _NO_LOWER_BOUND = re.compile(r"\[(?:\s|/\*.*?\*/|--[^\n]*+\n)*+:(?!:)", re.DOTALL)
 _COMPOUND = frozenset("+-*/%&|^")
@@ -289,7 +290,7 @@ def _indexed_columns(code: Code) -> Iterator[Edit]:
             openings.append(code.word(number - 1) if number else "")
         elif word == ")" and openings:
             openings.pop()
-        elif word in names and code.word(number + 1) == "[" and code.word(number + 2) != "]":
+        elif code.word(number + 1) == "[" and word in names and code.word(number + 2) != "]":
             before = code.word(number - 1) if number else ""
             of_type = before in ("(", ",") and openings[-1:] == ["map"]  # MAP(INTEGER[3], TEXT)
             of_items = word == "array" and _has_comma(code, number + 1)
@@ -314,7 +315,7 @@ def _lower_bounds(code: Code) -> Iterator[Edit]:
         if not code.stands(number - 1, "[", ":"):
             continue
         before = code.word(number - 2)
-        of_name = code.is_name(number - 2) and before not in BEFORE_VALUE | BEFORE_RESULT | {"array"}
+        of_name = code.is_name(number - 2) and before not in _NO_SLICED_VALUE
         if of_name or before in (")", "]"):
             yield code.start_of(number), code.start_of(number), "1"
 
@@ -849,7 +850,7 @@ def _is_misread(text: str, dialect: str) -> bool:
 
 def _has_indexed_name(text: str, dialect: str) -> bool:
     """Whether what stands before a bracket is called as a list's or a type's name: looked for from each bracket on."""
-    names = tuple(_INDEXED.get(dialect, _INDEXED_NAMES))
+    names = _INDEXED.get(dialect, _INDEXED_NAMES)
     return any(part[-_LONGEST_INDEXED:].rstrip().endswith(names) for part in text.split("[")[:-1])
 
 
