@@ -177,6 +177,7 @@ _SPARK = Dialect(
     identifier_clause=True,
     range_column="id",
     versions_in_names=True,
+    patterns_in_quotes=True,
 )
 # Flink's parser is Calcite's, which sqlglot has no grammar of; that of Databricks has its quotes and most
 # of its clauses, MATCH_RECOGNIZE among them.
@@ -207,6 +208,7 @@ _FLINK = replace(
     identifier_clause=False,
     range_column="",
     versions_in_names=False,
+    patterns_in_quotes=False,
 )
 _HIVE = replace(
     _SPARK,
@@ -217,6 +219,7 @@ _HIVE = replace(
     nested_comments=False,
     separator=Separator.NONE,
     two_level=True,
+    expression_macros=True,
     identifier_clause=False,
     control_opens_block=False,
     lateral_aliases=False,
@@ -251,6 +254,8 @@ SPARK_FAMILY = (
         output_names_in_group_by=True,
         output_names_in_having=True,
         row_generators=False,
+        expression_macros=False,
+        patterns_in_quotes=False,
         arrays_in_from=True,
         fields_unnested=True,
     ),

@@ -152,6 +152,7 @@ class Dialect:
     bare_calls: bool = False  # p(1); calls p
     goes_on_after_errors: bool = False  # most errors end their statement, and not those behind it in the text
     untyped_parameters: bool = False  # CREATE FUNCTION f(a) AS a + 1
+    expression_macros: bool = False  # CREATE TEMPORARY MACRO f (a INT) a + 1
     parameter_mark: str = ":"  # before a value that is given later: SELECT :a; `a: 1` is an alias in some
     marked_variables: bool = False  # SELECT :x in a body; without the colon the name is a column's
 
@@ -215,6 +216,7 @@ class Dialect:
     unpivot_value_first: bool = False  # UNPIVOT (v FOR k IN (a, b)): v, k; elsewhere k, v
     described_relations: bool = False  # FROM (DESCRIBE t)
     columns_function: bool = False  # COLUMNS('a.*')
+    patterns_in_quotes: bool = False  # SELECT `a.*`: the columns whose names the pattern finds
     structs_unnested: bool = False  # SELECT UNNEST(s): a column for each field of a struct s
     windows_over_relations: bool = False  # FROM TUMBLE(t, ts, ...): the rows of t, with window_start and window_end
     row_generators: bool = False  # SELECT EXPLODE(m): columns that the function names

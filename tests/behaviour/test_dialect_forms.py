@@ -1460,6 +1460,22 @@ FILES: list[Case] = [
     ("saphana", "IMPORT FROM CSV FILE '/a.csv' INTO lib.o WITH THREADS 4", {}, "/a.csv.*>lib.o.*"),
     ("saphana", "EXPORT INTO CSV FILE '/a.csv' FROM lib.s WITH REPLACE", {}, "lib.s.*>/a.csv.*"),
     ("teradata", "INSERT INTO o SELECT * FROM (LOCATION = '/s3/b/p/') AS d", {}, "/s3/b/p/.*>o.*"),
+    *(
+        ("hive", f"INSERT INTO TABLE o (a) SELECT x.no FROM {rows} x", {}, "lib.s.at>o.a lib.s.no>o.a")
+        for rows in (
+            "path(ON (SELECT at, no FROM lib.s) q DISTRIBUTE BY at SORT BY no steps('A.B+'), results('no'))",
+            "f(ON g(ON (SELECT at, no FROM lib.s) PARTITION BY at) PARTITION BY at ORDER BY no)",
+        )
+    ),
+    ("hive", "FROM f(ON lib.s) INSERT OVERWRITE TABLE o SELECT no", {"o": {"a": "int"}}, "lib.s.*>o.a"),
+    (
+        "hive",
+        "CREATE TRANSACTIONAL TABLE o STORED AS ORC AS ((SELECT a FROM s) UNION (SELECT b FROM u))",
+        {},
+        "s.a>o.a u.b>o.a",
+    ),
+    ("hive", "CREATE MANAGED TABLE IF NOT EXISTS o PARTITIONED BY (b) AS SELECT a, b FROM s", {}, "s.a>o.a s.b>o.b"),
+    ("hive", "INSERT INTO o (a) SELECT CAST(b AS TIMESTAMPLOCALTZ) FROM s", {}, "s.b>o.a"),
 ]
 
 

@@ -163,6 +163,7 @@ _COMPUTED = [
     ("clickhouse", "create function f as (x, y, z) -> if(x > 0, y + 1, 0)"),
     ("databricks", "create function f(x int, y int, z int default 1) returns int return if(x > 0, y + 1, 0)"),
     ("duckdb", "create macro f(x, y, z) as case when x > 0 then y + 1 end"),
+    ("hive", "create temporary macro f(x int, y int, z int) case when x > 0 then y + 1 end"),
     ("mysql", "create function f(x int, y int, z int) returns int deterministic begin return if(x > 0, y + 1, 0); end"),
     (
         "oracle",

@@ -96,10 +96,8 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
     if kind_at is None or code.word(kind_at) not in _KINDS:
         return None
     kind = "procedure" if code.word(kind_at) in PROCEDURES else code.word(kind_at)
-    index = kind_at + 1
-    if code.words(index, 3) == ("if", "not", "exists"):
-        index += 3
-    name, index = code.dotted_name(index)
+    name_at = kind_at + (4 if code.words(kind_at + 1, 3) == ("if", "not", "exists") else 1)
+    name, index = code.dotted_name(name_at)
     if not name:
         return None
     lists = _ParameterLists()
@@ -108,7 +106,8 @@ def read_header(text: str, dialect: Dialect) -> Header | None:
         lists = _parameter_lists(code, index + 1, code.closing(index))
         index = code.closing(index) + 1
     found = _Found(returns_table=code.word(kind_at - 1) == "table")  # BigQuery's TABLE FUNCTION
-    body = _body(code, index, found, scheduled=kind in SCHEDULED)
+    bare = kind == MACRO and dialect.expression_macros and index < len(code)
+    body = code.text[code.start_of(index) :] if bare else _body(code, index, found, scheduled=kind in SCHEDULED)
     if body is None:
         return None
     if kind == MACRO:

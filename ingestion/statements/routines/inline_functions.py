@@ -59,7 +59,7 @@ def function_as_view(text: str, dialect: str) -> FunctionView | None:
     header = read_header(text, rules)
     if header is None or header.kind not in ("function", MACRO) or not header.readable or header.returns_trigger:
         return None
-    if header.kind == MACRO and not rules.untyped_parameters:  # Teradata's is a script
+    if header.kind == MACRO and not (rules.untyped_parameters or rules.expression_macros):  # Teradata's is a script
         return None
     given = _known_parameters(header, rules)
     variables = _parameters(header, known_again=given is not None)

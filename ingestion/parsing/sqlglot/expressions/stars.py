@@ -12,6 +12,9 @@ from ingestion.parsing.sqlglot.expressions.writer import QueryContext
 
 LIKENESS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
 _NO_NAME = r"(?!)"
+_FINDS_NAMES = re.compile(r"\.[*+]|\)[?*+]")
+"""What a pattern has, and no column's name."""
+_ALL_BUT = re.compile(r"\((\w+(?:\|\w+)*)\)\?\+\.\+")
 
 
 def star_of(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -> Star:
@@ -43,6 +46,20 @@ def star_of(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -
         pattern,
         changed_of=tuple((parts, name) for parts, name in changed if len(parts) > 1),
     )
+
+
+def star_of_quoted_pattern(queries: QueryContext, node: exp.Expr, qualifier: tuple[str, ...]) -> Star | None:
+    """Hive: the columns that `` `k.*` `` finds, and all but ds and hr of `` `(ds|hr)?+.+` ``; None of a plain name.
+
+    They are those of all relations where no `qualifier` names one.
+    """
+    text = str(node.name)
+    if not (queries.names.dialect.patterns_in_quotes and node.args.get("quoted") and _FINDS_NAMES.search(text)):
+        return None
+    left_out = _ALL_BUT.fullmatch(text)
+    if left_out is not None:  # told without the columns that there are
+        return Star(qualifier, tuple(queries.names.column(exp.to_identifier(one)) for one in left_out[1].split("|")))
+    return Star(qualifier, pattern=rf"\A(?:(?i:{text})|{re.escape(text)})\Z")
 
 
 def _like_pattern(text: str) -> str:

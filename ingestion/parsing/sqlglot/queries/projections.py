@@ -10,7 +10,13 @@ from ingestion.analysis.form import Clause, Expression, OutputNames, Projection,
 from ingestion.analysis.roles import ARGUMENTS, ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
 from ingestion.dialects.functions import effect_of
 from ingestion.parsing.sqlglot.expressions.names import Names, output_name
-from ingestion.parsing.sqlglot.expressions.stars import LIKENESS, pattern_of_names, star_of, translate_columns
+from ingestion.parsing.sqlglot.expressions.stars import (
+    LIKENESS,
+    pattern_of_names,
+    star_of,
+    star_of_quoted_pattern,
+    translate_columns,
+)
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext, column_expression
 from ingestion.parsing.sqlglot.queries.table_functions import (
     Generated,
@@ -46,7 +52,8 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
             if parts[-1] == "*":
                 yield star_of(queries, node.this, parts[:-1])
             else:
-                yield Projection(parts[-1], column_expression(names, node, parts, IDENTITY), len(parts) > 1)
+                plain = Projection(parts[-1], column_expression(names, node, parts, IDENTITY), len(parts) > 1)
+                yield star_of_quoted_pattern(queries, node.this, parts[:-1]) or plain
         elif kind is exp.Alias:
             name = names.column(node.args["alias"])
             inner = node.args["this"]

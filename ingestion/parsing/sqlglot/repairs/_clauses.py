@@ -415,6 +415,21 @@ def _verb_of_script(code: Code, using: int) -> int | None:
     return found
 
 
+def _functions_of_rows(code: Code) -> Iterator[Edit]:
+    """Hive: FROM f(ON s PARTITION BY a ORDER BY b g('x')): a function of the rows of s, a query or such a function.
+
+    In which groups and in what order it gets them is made of their columns, all of which it gets.
+    """
+    for number in range(1, len(code) - 2):
+        if code.stands(number, "(", "on") and code.is_name(number - 1):
+            first, closing = number + 2, code.closing(number)
+            last = code.closing(first) if code.word(first) == "(" else code.dotted_name(first)[1] - 1
+            if code.stands(last + 1, "(", "on"):
+                last = code.closing(last + 1)
+            rows = code.between(first, last + 1)
+            yield code.edit(number + 1, closing - 1, rows if code.word(first) == "(" else f"(SELECT * FROM {rows})")
+
+
 def _graph_rows(code: Code) -> Iterator[Edit]:
     """GRAPH_TABLE (g MATCH (a IS p) COLUMNS (a.n AS x)), GRAPH g MATCH (a:p) RETURN a.n AS x: rows with those columns.
 
@@ -513,7 +528,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "databricks": (_at_version, _scripted_rows),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
-    "hive": (_scripted_rows,),
+    "hive": (_scripted_rows, _functions_of_rows),
     "mariadb": (*_MYSQL, _rows_as_queries),
     "mysql": _MYSQL,
     "oracle": (

@@ -29,7 +29,7 @@ _CHANGED_ROWS = "changed_rows"
 _PRIORITIZED = keywords("update delete insert replace")
 _PRIORITIES = keywords("low_priority high_priority delayed quick ignore")
 
-_TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive")
+_TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive managed transactional")
 _CHANGES = "NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
 _LISTED_FILES = "RELATIVE_PATH, SIZE, LAST_MODIFIED, MD5, ETAG, FILE_URL"
 """What the directory of a stage tells of each file."""
@@ -497,7 +497,7 @@ def _end_of_relation(code: Code, first: int) -> int:
 
 
 def table_kinds(code: Code) -> Iterator[Edit]:
-    """Snowflake: CREATE HYBRID TABLE, ALTER DYNAMIC TABLE: tables as far as lineage cares."""
+    """Snowflake: CREATE HYBRID TABLE, ALTER DYNAMIC TABLE; Hive: MANAGED TABLE: tables as far as lineage cares."""
     if not code.stands(0, "create") and not code.stands(0, "alter"):
         return
     for number in range(1, min(len(code) - 1, 5)):

@@ -741,7 +741,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "greenplum": (_overriding, foreign_table, unknown_types, _only_rows, _lower_bounds),
     "oracle": (*SERVER_REPAIRS["oracle"], _only_rows, nested_rows),
     "postgres": (_overriding, foreign_table, unknown_types, _only_rows, _lower_bounds),
-    "hive": (existing_partition,),
+    "hive": (existing_partition, table_kinds, unknown_types),
     "redshift": (table_properties, merged_without_duplicates, unknown_types),
     "snowflake": (streams, table_kinds, linear_clusters, file_formats, semantic_view),
     "spark": _SPARK,

@@ -151,7 +151,7 @@ def create_change(names: Names, node: exp.Expr) -> TableChange | None:
         if type(item) is exp.PartitionedByProperty and type(item.this) is exp.Schema:
             partitions += _columns_of(names, item.this)
     by_name = tuple(column.name for column in partitions)
-    columns += partitions
+    columns += partitions if columns else ()  # else the others stand in a schema of Avro, or in what lies there
     change = TableChange(StatementKind.CREATE_TABLE, name, columns, None, temporary, create_mode=mode)
     return replace(change, partition_columns=by_name)
 
@@ -326,7 +326,8 @@ def defined_table(code: Code) -> TableChange | None:
     if not columns and has_list:
         return None
     temporary |= name.table.startswith("#")
-    change = TableChange(StatementKind.CREATE_TABLE, name, tuple(columns), None, temporary, create_mode=mode)
+    known = tuple(columns) if listed else ()
+    change = TableChange(StatementKind.CREATE_TABLE, name, known, None, temporary, create_mode=mode)
     return replace(change, partition_columns=tuple(column.name for column in columns[listed:]))
 
 

@@ -31,6 +31,7 @@ EXAMPLES = {
     "_escapes": "INSERT INTO o (a) SELECT {fn CONCAT(s.p, u.q)} FROM {oj s LEFT OUTER JOIN u ON s.no = u.no}",
     "_expanded_periods": "INSERT INTO t (v) SELECT BEGIN(p) FROM s EXPAND ON validity AS p BY INTERVAL '1' DAY",
     "_formatted_rows": "INSERT INTO t (a) SETTINGS async_insert = 1 FORMAT CSV",
+    "_functions_of_rows": "INSERT INTO o (a) SELECT x.no FROM path(ON s DISTRIBUTE BY at SORT BY no k('v')) x",
     "_graph_rows": "INSERT INTO o (no) SELECT no FROM GRAPH_TABLE (g MATCH (a IS author) COLUMNS (a.no))",
     "_graph_table": "CREATE TABLE t (a INT) AS EDGE",
     "_impala": "UPSERT INTO n (a) SELECT STRAIGHT_JOIN x FROM s",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ingestion import LineageParser
 from ingestion.errors import Unparsable
 from ingestion.model.lineage import StatementKind
 from tests.support.lineage_lines import analysed
@@ -28,6 +29,12 @@ def test_create_table_has_columns_with_standard_types() -> None:
 def test_partition_columns_are_columns() -> None:
     (change,) = analysed("create external table t (x int) partitioned by (d string) location 's3://b'", "hive").changes
     assert [column.name for column in change.columns] == ["x", "d"]
+
+
+@pytest.mark.parametrize("options", ["row format serde 'org.x.AvroSerDe'", "clustered by (x) into 4 buckets odd"])
+def test_a_table_that_names_its_partitions_alone_has_columns_that_stand_elsewhere(options: str) -> None:
+    script = f"create table t partitioned by (d string) {options}; insert into t partition (d) select a, b, c from s"
+    assert {str(edge.target) for edge in LineageParser(script, dialect="hive").edges} == {"t.a", "t.b", "t.c"}
 
 
 def test_a_virtual_generated_column_is_a_column() -> None:
