@@ -64,6 +64,8 @@ _DURATION = r"duration: (?P<ms>\d+(?:\.\d+)?) ms"
 # "execute fetch from" goes on with a portal that was executed before; parse and bind execute nothing.
 _EXECUTION = re.compile(rf"(?:{_DURATION}  )?(?:statement|execute (?!fetch from )(?:[^:\n]|:(?! ))*+): ")
 _ERRORS = frozenset({"ERROR", "FATAL", "PANIC"})
+_CUT = "\x00"
+"""Behind a message of which it is not known whether it went on; no text of the server's has it."""
 
 
 # What pgAudit's README and "auto_explain" of the manual's appendix F write as a message: an entry in CSV, of which the
@@ -88,6 +90,11 @@ def _statement(row: Row, at: At) -> LoggedStatement | None:
         text = row[at["query"]]
         return LoggedStatement(text, failed=True) if text.strip() else None
     message = row[at["message"]]
+    found = _told(severity, message.removesuffix(_CUT))
+    return replace(found, cut=True) if found is not None and message.endswith(_CUT) else found
+
+
+def _told(severity: str, message: str) -> LoggedStatement | None:
     if message.startswith(_AUDIT):
         return _audit_entry(message.removeprefix(_AUDIT))
     if severity != "LOG":
@@ -258,7 +265,7 @@ def _stderr_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
         begin = _ENTRY.match(text)
         if begin is None:
             continue
-        message = text[begin.end() :].rstrip("\r\n").replace("\r\n", "\n").replace("\n\t", "\n")
+        message, is_cut = _message(text[begin.end() :])
         if re.fullmatch(_FOLLOWING, begin["severity"]):
             if waiting is not None and begin["severity"] == "STATEMENT":
                 waiting[1]["query"] = message
@@ -275,13 +282,26 @@ def _stderr_rows(entries: Iterator[Entry]) -> Iterator[tuple[int, Row]]:
             statements[session] = (count + (key != last or not message.startswith(_AUDIT)), key)
         fields |= {
             "error_severity": begin["severity"],
-            "message": message,
+            "message": f"{message}{_CUT}" if is_cut else message,
             "sql_state_code": code[0][:5] if code else "",
         }
         fields["virtual_transaction_id"] = str(statements.get(session, (0, ""))[0])
         waiting = number, fields
     if waiting is not None:
         yield waiting[0], _as_row(waiting[1])
+
+
+def _message(text: str) -> tuple[str, bool]:
+    """A message up to the first line that is not of it, and whether it may have gone on there.
+
+    Programs that the server starts write between its messages. A line of theirs has no tab before it; where no line
+    of the message has one either, whoever handed the log on may have taken them away.
+    """
+    first, *others = text.rstrip("\r\n").replace("\r\n", "\n").split("\n")
+    stray = next((at for at, line in enumerate(others) if line.strip() and line[0] != "\t"), None)
+    own = others[:stray]
+    message = "\n".join([first, *(line.removeprefix("\t") for line in own)]).rstrip("\n")
+    return message, stray is not None and not any(line[:1] == "\t" for line in own)
 
 
 def _begun_statement(message: str) -> str:

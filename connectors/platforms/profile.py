@@ -285,7 +285,8 @@ class LoggedStatement:
     """What a row of a server's log says was executed.
 
     `duration` in seconds is known where the row was written after the execution. Other rows may tell of the same one:
-    one with its plan (`planned`), and all that have its `number` within the session.
+    one with its plan (`planned`), and all that have its `number` within the session. Of one that is `cut` the end of
+    the text is not known.
     """
 
     text: str
@@ -293,6 +294,7 @@ class LoggedStatement:
     failed: bool = False
     planned: bool = False
     number: int | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

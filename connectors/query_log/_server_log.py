@@ -186,4 +186,6 @@ def _query_type(value: str, log: ServerLog) -> str | None:
 def _status(statement: LoggedStatement | None) -> str | None:
     if statement is None:
         return Outcome.NOT_A_STATEMENT
-    return Outcome.FAILED if statement.failed else None
+    if statement.failed:
+        return Outcome.FAILED
+    return Outcome.CUT if statement.cut else None

@@ -55,6 +55,28 @@ def test_a_statement_that_failed_is_one_record_and_the_same_text_that_ran_is_ano
     assert outcomes(log.replace("\n", "\r\n")) == outcomes(log)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("insert into t\n\tselect a from s\nscp: u:secret@host refused", [("insert into t\nselect a from s", None)]),
+        ("insert into t\n\n\tselect a from s\n\nscp: secret", [("insert into t\n\nselect a from s", None)]),
+        ("insert into t select a from s\nscp: secret", [("insert into t select a from s", "cut")]),
+        ("insert into t\nselect a from s where b = 'secret'", [("insert into t", "cut")]),
+    ],
+    ids=["behind it", "behind a blank line", "tabs are not known", "tabs are gone"],
+)
+def test_a_line_without_a_tab_is_of_no_statement(text: str, expected: list[tuple[str, str]]) -> None:
+    log = f"{AT.format(0)} LOG:  statement: {text}\n{AT.format(1)} LOG:  statement: select 1\n"
+    assert outcomes(log) == [*expected, ("select 1", None)]
+
+
+def test_a_statement_that_failed_stays_so_where_a_program_wrote_behind_its_error() -> None:
+    text = "insert into t\n\tselect a from s"
+    log = f"{AT.format(0)} LOG:  statement: {text}\n{AT.format(1)} ERROR:  no such table\nscp: secret\n"
+    log += f"{AT.format(1)} STATEMENT:  {text}\nscp: secret\n{AT.format(2)} LOG:  statement: select 1\n"
+    assert outcomes(log) == [("insert into t\nselect a from s", "failed"), ("select 1", None)]
+
+
 def test_a_log_that_begins_within_an_entry_says_so_once_and_loses_no_other() -> None:
     entries = [f"{AT.format(number)} LOG:  statement: select {number}\n" for number in range(4)]
     assert outcomes("\tfrom orders\n\twhere a = 1\n" + "".join(entries)) == [
