@@ -21,6 +21,7 @@ from ingestion.statements.cleaning import (
     unwrap_executable_comments,
     with_compiled_branches,
     without_client_commands,
+    without_values_beside,
 )
 
 # Which semicolons stand inside a block (BEGIN...END, a routine's body, a script's IF or LOOP) and end nothing.
@@ -498,7 +499,7 @@ def split(text: str, dialect: Dialect | str) -> tuple[StatementText, ...]:
     BigQuery script that declares variables.
     """
     dialect = dialect_of(dialect) if isinstance(dialect, str) else dialect
-    text = without_template_comments(text.removeprefix("\ufeff"), dialect)
+    text = without_values_beside(without_template_comments(text.removeprefix("\ufeff"), dialect), dialect)
     if is_single(text, dialect):
         cleaned = clean(text, dialect)
         return (StatementText(cleaned, 1 + _lines_before(text, cleaned, dialect)),) if cleaned else ()

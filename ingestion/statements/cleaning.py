@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
-from ingestion.dialects.definition import keywords
+from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.lexing import COMMENT, HINT, NUMBER, STRING, WORD, Lexicon, lexicon_of, tokens
 from ingestion.errors import Templated
@@ -32,6 +32,46 @@ _SNOWSQL_COMMAND = re.compile(
     r"(?m)^[ \t]*+!(?i:abort|connect|define|edit|exit|help|history|load|options|pause|print|queries|quit|rehash"
     r"|result|set|source|spool|system|variables)\b(?!\()[^\r\n]*+"
 )
+# CREATE JAVA SOURCE NAMED "S" AS class S { … }: it ends with the script, or before the line that runs it.
+_JAVA_HEAD = re.compile(
+    r"create\s+(?:(?:or\s+replace|if\s+not\s+exists|and\s+resolve|and\s+compile|noforce)\s+)*java\s+source\b"
+    r"(?:[^;'\"]|\"[^\"]*+\")*?\bas\b",
+    re.IGNORECASE,
+)
+_JAVA_SOURCE = rf"(?i:\b{_JAVA_HEAD.pattern})(?:(?!^[ \t]*/[ \t\r]*$)[\s\S])*+"
+_BOUND = (
+    r"(?:(?:bind(?:ing)?|bound|query|sql)\s+)?(?:param(?:eter)?s?|args|arguments|binds?|bindings|bind(?:ing)?\s+values)"
+)
+_LOGGED_VALUES = (
+    rf"(?i:(?<=\s)\[\s*{_BOUND}\s*[:=]"  # [params: x], SQLAlchemy's [parameters: (…)]
+    rf"|(?:(?:==>|->|with|DETAIL:)\s+)?\b{_BOUND}\s*:(?=[ \t]+(?!begin\b|loop\b|while\b|repeat\b|for\b)\S|[\[{{(])"
+    rf"|\bwith\s+{_BOUND}\s*[\[{{]|(?<=;)\s*\b{_BOUND}\s*=>?\s*[\[{{(]"  # of Doctrine, of Django
+    r"|(?:^[^\n'\"]*?\b(?:TRACE|DEBUG|INFO)\b[^\n'\"]*?)?\bbinding\s+parameter\s*[\[(]"  # of Hibernate
+    r"|^[ \t]*\[(?:generated in|cached since|no key|raw sql|caching disabled)\b"  # of SQLAlchemy
+    r"|(?<=\s)\[\[(?:\"[^\"\n]*\"|nil|null)\s*,"  # of ActiveRecord
+    r"|(?<=\?)[ \t]+\[(?=[^\n]*\]\s*\Z))"
+    r"(?:(?!\n[ \t]*(?i:alter|begin|call|copy|create|delete|drop|exec|grant|insert|merge|replace|select|set|truncate"
+    r"|update|upsert|use|with)\b)[\s\S])*+"
+)
+_OF_LOGGED_VALUES = (
+    "param",
+    "args",
+    "arguments",
+    "bind",
+    "[[",
+    "? [",
+    "generated in",
+    "cached since",
+    "no key",
+    "raw sql",
+)
+"""One of them is in whatever the pattern finds."""
+_NEVER_LAST = frozenset("([{,.=<>+-*/|&^~!:@%#")
+_NEVER_LAST_WORDS = keywords(
+    "all and as between by case distinct else from having in insert into is join like limit not offset on or return"
+    " returning select set table then top update using values when where with"
+)
+_LAST_WORD = re.compile(r"\w+\Z")
 _DIRECTIVE = re.compile(r"(?i:\$(?:if|then|elsif|else|end|error)\b)")
 _LINES = re.compile(r"[^\n]++")
 _FROM_CLIENT = re.compile(r"\bfrom\s+(?:local\s+)?stdin\b", re.IGNORECASE)
@@ -92,6 +132,33 @@ def clean(text: str, dialect: Dialect | str) -> str:
     if "$$" in cleaned and "source" in lowered and "view" in lowered and lexicon_of(dialect).dialect.metric_views:
         cleaned = as_plain_view(cleaned, lexicon_of(dialect).dialect)
     return _without_own_settings(cleaned, dialect) if _SET_STATEMENT.match(cleaned) else cleaned
+
+
+def without_values_beside(text: str, dialect: Dialect) -> str:
+    """A script without what is no SQL and may hold any value: the values that a client logged behind a statement.
+
+    `WHERE b = ? [params: x]`, `==> Parameters: x(String)`, `[["email", "x"]]`; of Oracle's `CREATE JAVA SOURCE … AS`
+    the text in Java. Lines stay where they were.
+    """
+    lowered = text.lower()
+    if "java" in lowered and dialect.separator is Separator.SLASH:
+        text = _quoted_or(_JAVA_SOURCE, lexicon_of(dialect)).sub(_without_java, text)
+    if not any(word in lowered for word in _OF_LOGGED_VALUES):
+        return text
+    return _quoted_or(_LOGGED_VALUES, lexicon_of(dialect)).sub(_without_logged, text)
+
+
+def _without_java(match: re.Match[str]) -> str:
+    head = None if match.lastgroup else _JAVA_HEAD.match(match.group())
+    return match.group() if head is None else head.group() + "\n" * match.group().count("\n", head.end())
+
+
+def _without_logged(match: re.Match[str]) -> str:
+    """Nothing but line ends, where a statement may end before it: in `a[args = 1]` and `SET args: …` none does."""
+    before = match.string[: match.start()].rstrip()
+    last = _LAST_WORD.search(before)
+    may_end = before[-1:] not in _NEVER_LAST and (last is None or last[0].lower() not in _NEVER_LAST_WORDS)
+    return "\n" * match.group().count("\n") if may_end and not match.lastgroup else match.group()
 
 
 def without_inline_rows(text: str, dialect: Dialect) -> str:

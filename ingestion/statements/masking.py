@@ -34,7 +34,7 @@ from ingestion.statements._literals import (
     scan,
 )
 from ingestion.statements._splitting import is_single, split
-from ingestion.statements.cleaning import unwrap_executable_comments, without_inline_rows
+from ingestion.statements.cleaning import unwrap_executable_comments, without_inline_rows, without_values_beside
 
 
 class _KeptText(NamedTuple):
@@ -402,7 +402,7 @@ class QueryMasker:
         """
         require_text(query, "query")
         dialect = self._lexicon.dialect
-        query = without_template_comments(query, dialect)
+        query = without_values_beside(without_template_comments(query, dialect), dialect)
         if dialect.separator is Separator.DELIMITER:
             query = unwrap_executable_comments(query)
         if is_single(query, dialect):

@@ -86,3 +86,30 @@ def test_of_what_is_compiled_on_a_condition_one_part_is_read_or_each_whole_state
 def test_a_package_that_is_compiled_on_conditions_is_one_statement() -> None:
     script = "create package body p as\n$if a $then procedure q is begin null; end; $end\nend;\n/\nselect 1 from dual;"
     assert [(one.line, one.text[:12]) for one in split(script, "oracle")] == [(1, "create packa"), (5, "select 1 fro")]
+
+
+@pytest.mark.parametrize(
+    ("text", "statements"),
+    [
+        ("select a from s where b = ? [params: secret, [5]]", ["select a from s where b = ?"]),
+        ("select a from s\n==> Parameters: secret(String)", ["select a from s"]),
+        ("select a from s;\nParameters: [secret]\nselect b from s", ["select a from s", "select b from s"]),
+        ('select a from s where b = $1  [["email", "secret"]]', ["select a from s where b = $1"]),
+        ("Parameters: [secret]", []),
+        ("select a from s where c = '[params: kept]'", ["select a from s where c = '[params: kept]'"]),
+        ("insert into t with params (a) as (select 1) select a from params", None),
+        ("update t set\n params = b", None),
+        ("select args: a, params: b from t", None),
+        ("select array[params = 1] from t", None),
+    ],
+)
+def test_values_that_a_client_logged_behind_a_statement_are_no_part_of_it(text: str, statements: list[str]) -> None:
+    assert [one.text for one in split(text, "snowflake")] == ([text] if statements is None else statements)
+
+
+def test_what_stands_in_a_java_source_is_no_sql_and_ends_with_the_line_that_runs_it() -> None:
+    java = "create java source named \"S\" as class S { String p = 'it';\n// it's; }\n}\n/\nselect a from t"
+    assert [(one.text, one.line) for one in split(java, "oracle")] == [
+        ('create java source named "S" as', 1),
+        ("select a from t", 5),
+    ]
