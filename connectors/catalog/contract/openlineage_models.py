@@ -13,7 +13,7 @@ from connectors.catalog.contract.models import Count, Fqn, Many, Model, Name, Te
 from ingestion.model.storage_paths import location, without_query
 
 _VALUE = re.compile(r"'[^']*+'?")
-_STRING = re.compile(r"'[^']*+'?|\"[^\"]*+\"?")
+_LITERAL = re.compile(r"'[^']*+'?|\"[^\"]*+\"?|(?<![\w.])\d[\d.]*(?!\w)")
 
 
 def _without_login(namespace: str) -> str:
@@ -31,7 +31,7 @@ def _type_without_values(text: str) -> str:
 
 
 def _test_without_values(text: str) -> str:
-    return _STRING.sub("?", text)
+    return _LITERAL.sub("?", text)
 
 
 Namespace = Annotated[Name, AfterValidator(_without_login)]
@@ -214,8 +214,8 @@ class JobFacets(Model):
 class Job(Model):
     """What ran."""
 
-    namespace: Name
-    name: Fqn
+    namespace: Namespace
+    name: Annotated[Fqn, AfterValidator(_without_login)]
     facets: JobFacets | None = None
 
 
