@@ -90,11 +90,11 @@ def _statement(row: Row, at: At) -> LoggedStatement | None:
         text = row[at["query"]]
         return LoggedStatement(text, failed=True) if text.strip() else None
     message = row[at["message"]]
-    found = _told(severity, message.removesuffix(_CUT))
+    found = _logged_statement(severity, message.removesuffix(_CUT))
     return replace(found, cut=True) if found is not None and message.endswith(_CUT) else found
 
 
-def _told(severity: str, message: str) -> LoggedStatement | None:
+def _logged_statement(severity: str, message: str) -> LoggedStatement | None:
     if message.startswith(_AUDIT):
         return _audit_entry(message.removeprefix(_AUDIT))
     if severity != "LOG":

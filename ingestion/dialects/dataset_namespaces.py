@@ -27,6 +27,7 @@ _ARNS = {"glue": "glue", "redshift": "arn:redshift"}
 _SPARK_CATALOG = "spark_catalog"
 _SNOWFLAKE_HOST = ".snowflakecomputing.com"
 _REDSHIFT_HOST = re.compile(r"\b([\w-]++)\.[\w-]++\.([\w-]++)\.redshift(?:-serverless)?\.amazonaws\.com(?:\.cn)?")
+_BEHIND_HOST = re.compile(r"[/?;#]")
 _LOOPBACK = re.compile(
     r"(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal)(?::\d+)?$", re.IGNORECASE
 )
@@ -151,7 +152,7 @@ class ServiceAddress:
     @property
     def address(self) -> dict[str, Any]:
         """Of its connection what tells its namespaces, none of it a secret."""
-        found: dict[str, Any] = {key: _text(self.options, key).rpartition("@")[2] for key in ("account", "hostPort")}
+        found: dict[str, Any] = {key: _without_login(_text(self.options, key)) for key in ("account", "hostPort")}
         found["awsConfig"] = {
             key: text for key in ("assumeRoleArn", "awsRegion") if (text := _text(self.options, "awsConfig", key))
         }
@@ -207,15 +208,15 @@ class ServiceAddress:
         if naming.scheme == "bigquery":
             return ("bigquery",)
         if naming.scheme == "snowflake":
-            account = options.get("account")
-            return (f"snowflake://{_snowflake_account(str(account))}",) if account else ()
+            name = _without_login(str(options.get("account") or ""))
+            return (f"snowflake://{_snowflake_account(name)}",) if name else ()
         region = _text(options, "awsConfig", "awsRegion")
         if naming.scheme == "awsathena":
             return (f"awsathena://athena.{region}.amazonaws.com",) if region else ()
         if naming.scheme == "glue":
             account = _ARN_ACCOUNT.match(_text(options, "awsConfig", "assumeRoleArn"))
             return (f"{_GLUE}{region}:{account[1]}",) if region and account else ()
-        address = str(options.get("hostPort") or "").strip().rpartition("://")[2]
+        address = _without_login(str(options.get("hostPort") or "").strip().rpartition("://")[2])
         if not address or _LOOPBACK.match(address):
             return ()
         if naming.scheme == "redshift":
@@ -329,6 +330,16 @@ def _text(options: Mapping[str, Any], *path: str) -> str:
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, str) else ""
+
+
+def _without_login(address: str) -> str:
+    """A host and its port, of an address that may have been given with who enters it, and by what path.
+
+    Nothing where a password may have a slash or a path an `@` in it: then none of it is known to be the host.
+    """
+    scheme, separator, rest = address.rpartition("://")
+    host, *behind = _BEHIND_HOST.split(rest, maxsplit=1)
+    return "" if any("@" in one for one in behind) else f"{scheme}{separator}{host.rpartition('@')[2]}"
 
 
 # Namespaces and services, both ways.

@@ -124,6 +124,30 @@ def test_a_service_that_is_called_as_its_system_is_no_namespace(name: str, expec
     assert is_namespace(name) is expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "namespace"),
+    [
+        (
+            "Postgres",
+            {"hostPort": "postgresql://u:secret@db.internal:5432/shop?password=secret"},
+            "postgres://db.internal",
+        ),
+        (
+            "Databricks",
+            {"hostPort": "token:secret@dbc-1.cloud.databricks.com:443"},
+            "unitycatalog://dbc-1.cloud.databricks.com",
+        ),
+        ("Snowflake", {"account": "u:secret@acme-prod?passcode=secret"}, "snowflake://acme-prod"),
+    ],
+)
+def test_who_enters_a_service_is_no_part_of_its_namespace(kind: str, options: dict[str, str], namespace: str) -> None:
+    address = ServiceAddress(kind, options)
+    assert address.namespaces()[0].removesuffix(":5432") == namespace
+    assert "secret" not in str(address.address)
+    for unclear in ("u:secret/x@host:1", "host:1?password=a@secret"):
+        assert ServiceAddress("Postgres", {"hostPort": unclear}).namespaces() == ()
+
+
 def test_an_address_of_several_services_means_each() -> None:
     two = NamespaceMap({}, {name: ServiceAddress("BigQuery") for name in ("a", "b")})
     assert two.services_of("bigquery") == ("a", "b")
