@@ -553,7 +553,8 @@ def _with_items(
     seen = analysis.dialect.later_items
     for definition in definitions:
         if seen is LaterItems.SEEN or (definition.recursive and seen is LaterItems.RECURSIVE):
-            view[item_key(definition.name, analysis.dialect)].view = view
+            item = view[item_key(definition.name, analysis.dialect)]
+            item.view = view if definition.recursive else items.view(item)
     if len(definitions) > _MANY:
         _analyse_in_order(analysis, definitions, view)
     return view

@@ -280,28 +280,33 @@ class ItemsOfWith:
         self.items.setdefault(key, []).append((self._count, item))
         self._count += 1
 
-    def view(self) -> View:
-        """What is in view behind the last of the items until now."""
-        return _ItemView(self, self._count)
+    def view(self, hidden: WithItem | None = None) -> View:
+        """What is in view behind the last of the items until now, but for an item that is `hidden`."""
+        return _ItemView(self, self._count, hidden)
 
 
 class _ItemView(Mapping[str, WithItem]):
     """So many items of a WITH, of one name the last, and what is around it."""
 
-    __slots__ = ("_count", "_within")
+    __slots__ = ("_count", "_hidden", "_within")
 
-    def __init__(self, within: ItemsOfWith, count: int) -> None:
+    def __init__(self, within: ItemsOfWith, count: int, hidden: WithItem | None) -> None:
         self._within = within
         self._count = count
+        self._hidden = hidden
 
     def __getitem__(self, key: str) -> WithItem:
-        for number, item in reversed(self._within.items.get(key, ())):
-            if number < self._count:
-                return item
+        for number_and_item in reversed(self._within.items.get(key, ())):
+            if self._shows(number_and_item):
+                return number_and_item[1]
         return self._within.around[key]
 
+    def _shows(self, number_and_item: tuple[int, WithItem]) -> bool:
+        number, item = number_and_item
+        return number < self._count and item is not self._hidden
+
     def __iter__(self) -> Iterator[str]:
-        own = (key for key, items in self._within.items.items() if items[0][0] < self._count)
+        own = (key for key, items in self._within.items.items() if any(map(self._shows, items)))
         return iter(dict.fromkeys((*self._within.around, *own)))
 
     def __len__(self) -> int:

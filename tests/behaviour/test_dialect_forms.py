@@ -1476,6 +1476,23 @@ FILES: list[Case] = [
     ),
     ("hive", "CREATE MANAGED TABLE IF NOT EXISTS o PARTITIONED BY (b) AS SELECT a, b FROM s", {}, "s.a>o.a s.b>o.b"),
     ("hive", "INSERT INTO o (a) SELECT CAST(b AS TIMESTAMPLOCALTZ) FROM s", {}, "s.b>o.a"),
+    (
+        "hive",
+        "FROM UNIQUEJOIN PRESERVE s a (a.no, a.d), PRESERVE (SELECT no, d FROM u) b (b.no, b.d), lib.w c (c.no, c.d) "
+        "INSERT OVERWRITE TABLE o SELECT a.no, b.no, c.x",
+        {"o": {"p": "int", "q": "int", "r": "int"}},
+        "lib.w.x>o.r s.no>o.p u.no>o.q",
+    ),
+    *(
+        (dialect, "INSERT INTO o (a) WITH p AS (SELECT no FROM q), q AS (SELECT no FROM q) SELECT no FROM p", {}, edge)
+        for dialect, edge in (("hive", "q.no>o.a"), ("sqlite", "q.no>o.a"))
+    ),
+    (
+        "hive",
+        "WITH p AS (SELECT no FROM q), q AS (SELECT no FROM s) INSERT INTO o (a) SELECT no FROM p",
+        {},
+        "s.no>o.a",
+    ),
 ]
 
 

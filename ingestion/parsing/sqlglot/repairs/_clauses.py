@@ -430,6 +430,31 @@ def _functions_of_rows(code: Code) -> Iterator[Edit]:
             yield code.edit(number + 1, closing - 1, rows if code.word(first) == "(" else f"(SELECT * FROM {rows})")
 
 
+def _unique_joins(code: Code) -> Iterator[Edit]:
+    """Hive: FROM UNIQUEJOIN PRESERVE s a (a.k), PRESERVE t b (b.k), rows of all that have the same keys."""
+    for start in range(len(code) - 2):
+        if not code.stands(start, "from", "uniquejoin"):
+            continue
+        yield code.edit(start + 1, start + 1)
+        firsts: list[str] = []
+        number = start + 2
+        while number < len(code):
+            if code.word(number) == "preserve" and (code.is_name(number + 1) or code.word(number + 2) in QUERY_STARTS):
+                yield code.edit(number, number)
+                number += 1
+            opening = code.closing(number) + 1 if code.word(number) == "(" else code.dotted_name(number)[1]
+            opening = next((n for n in range(opening, opening + 3) if code.word(n) == "("), len(code))
+            closing = code.closing(opening)
+            keys = [code.between(*span) for span in code.items(opening + 1, closing)]
+            conditions = " AND ".join(f"{one} = {other}" for one, other in zip(firsts, keys, strict=False))
+            yield code.edit(opening, closing, f" ON {conditions}" if firsts else " ")
+            firsts = firsts or keys
+            if code.word(closing + 1) != ",":
+                break
+            yield code.edit(closing + 1, closing + 1, " FULL JOIN ")
+            number = closing + 2
+
+
 def _graph_rows(code: Code) -> Iterator[Edit]:
     """GRAPH_TABLE (g MATCH (a IS p) COLUMNS (a.n AS x)), GRAPH g MATCH (a:p) RETURN a.n AS x: rows with those columns.
 
@@ -528,7 +553,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "databricks": (_at_version, _scripted_rows),
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
-    "hive": (_scripted_rows, _functions_of_rows),
+    "hive": (_scripted_rows, _functions_of_rows, _unique_joins),
     "mariadb": (*_MYSQL, _rows_as_queries),
     "mysql": _MYSQL,
     "oracle": (

@@ -200,7 +200,8 @@ _MISREAD = {
         re.IGNORECASE | re.DOTALL,
     ),
     "informix": re.compile(f"{_ONLY.pattern}|{_OTHER_DATABASE.pattern}", re.IGNORECASE),
-    "hive": _SCRIPTS,
+    # FROM UNIQUEJOIN PRESERVE s a (k): UNIQUEJOIN would be a table.
+    "hive": re.compile(rf"\bfrom\s++uniquejoin\b|{_SCRIPTS.pattern}", re.IGNORECASE),
     "materialize": re.compile(f"{_SINKS.pattern}|{_FROM_SOURCE.pattern}", re.IGNORECASE | re.DOTALL),
     "risingwave": _SINKS,
     "mariadb": _PRIORITY,

@@ -109,6 +109,7 @@ EXAMPLES = {
     "_trimmed_text": "INSERT INTO t (a) SELECT TRIM(FROM x, y) FROM s",
     "_unnamed_servers": "INSERT INTO t (a) SELECT b FROM OPENDATASOURCE('p', 'c').d.s.t",
     "_upserts": "UPDATE t SET a = a + b WHERE k = 1 ELSE INSERT INTO t (k, a) VALUES (1, 2)",
+    "_unique_joins": "INSERT INTO o (a) SELECT a.no FROM UNIQUEJOIN PRESERVE s a (a.no), u b (b.no)",
     "_values_of_rows": "INSERT INTO o (a, b) SELECT s.no, REF(s) FROM s",
     "_vector_words": "CREATE TABLE o AS SELECT VECTOR_DISTANCE(x, z, COSINE) AS far FROM s",
     "_ways_to_select": "INSERT INTO o (a) SELECT SQL_CALC_FOUND_ROWS DISTINCT p FROM s",
