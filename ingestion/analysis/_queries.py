@@ -179,6 +179,7 @@ class QueryAnalysis:
         scope.name_values(select.inner_aliases)
         scope.name_values(item for item in select.projections if isinstance(item, Projection))
         entries: list[Entry] = []
+        ungrouped: dict[str, ColumnValue] = {}
         for item in select.projections:
             if isinstance(item, Star):
                 starred = star_entries(self, item, scope)
@@ -191,7 +192,12 @@ class QueryAnalysis:
                 value = evaluate(scope, item.expression)
                 name = _name_of(item, scope) if item.unnamed and self.dialect.dotted_columns else item.name
                 entries.append((name, value))
-                scope.outputs.setdefault(name, value)
+                if item.unnamed and not item.expression.slots:  # NULL, a key of no set: `a + 1` beside it has t's a
+                    ungrouped[name] = value
+                else:
+                    scope.outputs.setdefault(name, value)
+        for name, value in ungrouped.items():
+            scope.outputs.setdefault(name, value)
         made = QueryColumns(self.sources, entries, indirect, scope.tables)
         if select.clauses:
             apply_clauses(self, select.clauses, scope, made)
@@ -519,13 +525,14 @@ def _merged_or_not(
 def _side(analysis: AnalysisContext, relations: list[ScopedRelation], name: str) -> ColumnValue:
     """The column of one side of a join: sku of `t, UNNEST(t.lines) JOIN u USING (sku)` may be a field as well."""
     found = [value for other in relations if not other.hidden and (value := other.rows.find(name)) is not None]
+    known = bool(found)
     if not found:
         found = [guess for other in relations if not other.hidden for guess in other.rows.guesses(name)]
         found += [field for _, field in unnested_fields(relations, name, analysis.dialect)]
     if not found:
         analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
         return ColumnValue(()).known_as(name)
-    if len(found) > 1:
+    if len(found) > 1 and not (known and analysis.dialect.first_merged):
         analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
         return analysis.sources.one_of(found, name)
     return found[0]

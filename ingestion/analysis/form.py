@@ -125,7 +125,9 @@ class Expression(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """One output column: `UPPER(a) AS b`. One is `unnamed` that is a column behind a prefix and no more: `t.a`."""
+    """One output column: `UPPER(a) AS b`. One is `unnamed` that is a column behind a prefix and no more,
+    `t.a`, or a key of the groups that is NULL in each.
+    """
 
     name: str
     expression: Expression

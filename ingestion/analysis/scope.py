@@ -145,6 +145,10 @@ class _SuffixIndex:
         return [one for one in (self._by_end.get(qualifier), *ends) if one is not None]
 
 
+_OF_SESSION = (("session",), ("system", "session"))
+"""What variables are named with."""
+
+
 def _entries_of(rows: AnyRows) -> list[Entry]:
     """What `t.*` stands for, given the rows of t."""
     return rows.all() if isinstance(rows, FunctionColumns) else rows.entries
@@ -186,6 +190,24 @@ def _names(entries: Sequence[Entry]) -> list[str]:
 def without_columns(entries: Sequence[Entry], names: Iterable[str]) -> list[Entry]:
     """The columns that are not among the names."""
     return _changed_columns(entries, dict.fromkeys(names, ""))
+
+
+def _without_first(entries: Sequence[Entry], names: Iterable[str]) -> list[Entry]:
+    """The columns that are left of a side where a join has made one each of these names, of which it may have several.
+
+    `FROM t JOIN u USING (k), v JOIN w USING (k)` has v's k beside that of all others.
+    """
+    gone = spellings(_names(entries), tuple(names))
+    left = set(gone)
+    kept: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, UnexpandedStar):
+            kept.append(entry.without(gone))
+        elif entry[0] in left:
+            left.remove(entry[0])
+        else:
+            kept.append(entry)
+    return kept
 
 
 def _among_left(left: Sequence[Entry], merged: Mapping[str, ColumnValue], how: str) -> list[Entry]:
@@ -498,23 +520,28 @@ class Scope:
         """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
         value = self._known.get(parts)
         if value is None:
-            found = ColumnValue(()) if self._is_hidden_column(parts[-1]) else self.lookup(parts)
+            found = ColumnValue(()) if any(map(self._is_hidden_column, parts)) else self.lookup(parts)
             value = self._known[parts] = found or self._unknown_column(parts)
         return value
 
     def _is_hidden_column(self, name: str) -> bool:
         """Whether a name is a hidden column's though nobody knows the tables' columns.
 
-        ClickHouse's `_part` is hardly a user's name, while a file may well have a column `rowid`.
+        ClickHouse's `_part` and Spark's `_metadata` are hardly a user's, while a file may well have a column `rowid`.
         """
         hidden = name.startswith("_") and name in self.analysis.hidden_columns
         return hidden and name not in self.outputs and self.known_outside(name) is None
 
     def _unknown_column(self, parts: tuple[str, ...]) -> ColumnValue:
         name = ".".join(parts)
-        if parts[-1] not in self.analysis.hidden_columns:
+        if not self._is_variable(parts) and parts[-1] not in self.analysis.hidden_columns:
             self.analysis.problem(ProblemKind.UNKNOWN_COLUMN, name)
         return ColumnValue(()).known_as(name)
+
+    def _is_variable(self, parts: tuple[str, ...]) -> bool:
+        """Whether a name that no relation has is a session's variable: v of `SELECT v`, session.v of any query."""
+        alone = not any(scope.relations for scope in self.outward())
+        return self.analysis.dialect.bare_variables and (alone or parts[:-1] in _OF_SESSION)
 
     def lookup(self, parts: tuple[str, ...]) -> ColumnValue | None:
         """The value of a name (`("t", "a")`), from the innermost query that can have it; None where none has."""
@@ -550,15 +577,31 @@ class Scope:
                     dotted = _dotted_column(visible.rows, parts[length:])
                     if dotted is not None:
                         return dotted
+                field = self._field_before_schema(parts, length, visible)
+                if field is not None:
+                    return field
                 found = self._column_of(visible, parts[length])
                 if found is None:
                     if length == 1 and len(self.relations) == 1 and self.analysis.dialect.struct_access:
                         field = visible.rows.find(parts[0])
                         if field is not None:
                             return field_of(field, parts[1:])
+                    if length > len(visible.parts) > 0:  # `FROM web.t WHERE EXISTS (SELECT 1 FROM t WHERE web.t.a > b)`
+                        continue
                     return self._unknown_column(parts)
                 rest = parts[length + 1 :]
                 return field_of(found, rest) if rest else found
+        return None
+
+    def _field_before_schema(self, parts: tuple[str, ...], length: int, visible: ScopedRelation) -> ColumnValue | None:
+        """The field that `t.t.a` is of a table t with a column t, where nothing says that t is in a schema t."""
+        if length <= len(visible.parts) or not self.analysis.dialect.struct_access:
+            return None
+        for shorter in range(length - 1, 0, -1):
+            named = self.relation(parts[:shorter], loosely=False)
+            column = named.rows.find(parts[shorter]) if named is not None else None
+            if column is not None:
+                return field_of(column, parts[shorter + 1 :])
         return None
 
     def relation(self, qualifier: tuple[str, ...], *, loosely: bool = True) -> ScopedRelation | None:
@@ -931,8 +974,8 @@ class Scope:
             names = tuple(sorted(names, key=lambda name: known.index(name) if name in known else len(known)))
         return [
             *((name, merged[name]) for name in names),
-            *without_columns(left, names),
-            *without_columns(right, names),
+            *_without_first(left, names),
+            *_without_first(right, names),
         ]
 
     def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:

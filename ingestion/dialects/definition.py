@@ -193,6 +193,7 @@ class Dialect:
     recursion_without_keyword: bool = False  # WITH c AS (... FROM c) reads itself, not a table c
     recurring_items: bool = False  # WITH RECURSIVE c AS (... FROM recurring.c)
     aliases_everywhere: bool = False  # SELECT f(a AS b), b: an alias goes before a column, wherever it stands
+    bare_variables: bool = False  # SELECT v: without a relation it is a variable of the session
     left_side_first: bool = False  # SELECT a FROM t JOIN u: where both have an a it is t's, and no error
     lateral_aliases: bool = False  # SELECT a AS b, b + 1
     outputs_named_alias: bool = False  # SELECT a AS b, alias.b + 1 ... WHERE alias.b > 1
@@ -207,6 +208,7 @@ class Dialect:
     fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
     merged_columns: MergedColumns = MergedColumns.FIRST
     own_star_merged_first: bool = False  # SELECT t.* FROM t JOIN u USING (k): k comes first, wherever t has it
+    first_merged: bool = False  # FROM t, u JOIN v USING (k): of several k on the left side it is the first
     semi_joins_give_both: bool = False  # SELECT * FROM s SEMI JOIN u ON s.k = u.k: u's columns as well
     semi_joins_merge: bool = False  # s LEFT SEMI JOIN u USING (k): k comes first though u gives nothing
     output_names_in_where: bool = False  # SELECT a AS b ... WHERE b

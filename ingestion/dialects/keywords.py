@@ -59,6 +59,7 @@ _HIDDEN_COLUMNS = {
         "_block_number _block_offset _database _part _part_data_version _part_granule_offset _part_index _part_offset "
         "_part_starting_offset _part_uuid _partition_id _partition_value _row_exists _sample_factor _table"
     ),
+    **dict.fromkeys(("databricks", "spark"), keywords("_METADATA")),  # a struct: of the file, and a row's place in it
 }
 
 

@@ -1149,6 +1149,20 @@ ROUTINES: list[Case] = [
         for sets in ("s.no, s.at WITH CUBE", "s.no, s.at GROUPING SETS ((s.no), (s.no, s.at))", "ROLLUP (s.no, s.at)")
     ),
     ("hive", "INSERT INTO o (a, b) SELECT no, grouping__id FROM s", {}, "s.grouping__id>o.b s.no>o.a"),
+    *(
+        ("spark", f"INSERT INTO o (a, b, c) SELECT no, at, MAX(no + at) FROM s GROUP BY {keys}", {}, edges)
+        for keys, edges in (
+            ("no, at GROUPING SETS (no)", "s.at>o.c s.no>o.a s.no>o.c"),
+            ("1, 2 GROUPING SETS ((), (2))", "s.at>o.b s.at>o.c s.no>o.c"),
+            ("no, at GROUPING SETS (no, at)", "s.at>o.b s.at>o.c s.no>o.a s.no>o.c"),
+        )
+    ),
+    (
+        "spark",
+        "INSERT INTO o (a, b) SELECT no + 1 + at, no AS n FROM s GROUP BY no + 1, at, n GROUPING SETS (at)",
+        {},
+        "s.at>o.a",
+    ),
     (
         "clickhouse",
         "INSERT INTO o (a, b) SELECT argMaxIf(v, at, ok), argMinState(w, at) FROM s",

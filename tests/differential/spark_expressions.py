@@ -9,14 +9,18 @@ from dataclasses import dataclass, replace
 from tests.differential.lineage_facts import NOTHING, Uses, playing
 from tests.differential.spark_plan import Node, words
 
-_HASHES = frozenset({"Md5", "Sha1", "Sha2", "Crc32", "Murmur3Hash", "XxHash64", "Mask", "AesEncrypt"})
-_COUNTS = frozenset({"Count", "HyperLogLogPlusPlus"})
+_HASHES = frozenset({"Md5", "Sha1", "Sha2", "Crc32", "Murmur3Hash", "XxHash64", "Mask", "AesEncrypt", "SoundEx"})
+_COUNTS = frozenset(
+    {"Count", "HyperLogLogPlusPlus", "RegrCount", "CountMinSketchAgg", "HllSketchAgg", "ThetaSketchAgg"}
+)
 _MOVING = frozenset({"Lag", "Lead", "NthValue"})
 _RANKS = frozenset({"RowNumber", "Rank", "DenseRank", "PercentRank", "CumeDist", "NTile"})
 _SAME = frozenset({"Alias", "OuterReference", "TempResolvedColumn", "UnaryPositive"})
 _REPLACED = frozenset({"NullIf", "Nvl", "Nvl2", "NullIfZero"})
 """Functions that stand for others: the one child is what they are replaced by."""
 _CASTS = frozenset({"Cast", "UpCast", "AnsiCast"})
+_OF_FIXED_LENGTH = ("char", "varchar", "readSide")
+"""What Spark does to columns of the types CHAR and VARCHAR where it reads and writes them, as it casts others."""
 _OF_WRITTEN_LENGTH = frozenset({"Stack", "JsonTuple"})
 """Generators of so many rows as the statement says, whatever their arguments are."""
 
@@ -40,6 +44,8 @@ def uses_of(node: Node, scope: Scope) -> Uses:
         return frozenset(
             use._replace(cast=True) if use.part == "IDENTITY" else use for use in uses_of(node.children[0], scope)
         )
+    if node.name == "StaticInvoke" and str(node.fields["functionName"]).startswith(_OF_FIXED_LENGTH):
+        return uses_of(node.children[0], scope)
     special = _SPECIAL.get(node.name)
     if special is not None:
         return special(node, scope)
@@ -73,7 +79,9 @@ def _coalesce(node: Node, scope: Scope) -> Uses:
 def _aggregate_expression(node: Node, scope: Scope) -> Uses:
     function = node.child("aggregateFunction")
     condition = [child for child in node.children if child is not function]
-    return uses_of(function, scope) | playing("FILTER", _merged(condition, scope))
+    known = function.name in _SPECIAL or function.name in _HASHES
+    made = uses_of(function, scope) if known else playing("AGGREGATION", _merged(function.children, scope))
+    return made | playing("FILTER", _merged(condition, scope))
 
 
 def _window(node: Node, scope: Scope) -> Uses:
@@ -204,6 +212,7 @@ _SPECIAL: dict[str, Callable[[Node, Scope], Uses]] = {
     "WindowExpression": _window,
     "MaxBy": _ordered_by_second,
     "MinBy": _ordered_by_second,
+    "MaxMinByK": _ordered_by_second,
     "ListAgg": _list_agg,
     "PivotFirst": _pivot_first,
     "GetStructField": _field,

@@ -5,7 +5,7 @@ Where Spark writes something that the query does not say, exactly that is taken 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from tests.differential.lineage_facts import NOTHING, Facts, Use, Uses, playing
@@ -31,6 +31,9 @@ _PASSING = words(
 """What changes neither columns nor which rows there are, but by their number and place."""
 
 
+_HIDDEN = "_metadata"
+"""What each table of files has besides its columns: of the file, and a row's place in it."""
+
 _Walk = Callable[[Node, Mapping[int, Uses]], Relation]
 
 
@@ -41,12 +44,17 @@ class PlanWalk:
         self.tables: set[str] = set()
         self._common: dict[int, Node] = {}
         self._loops: dict[int, Relation] = {}
+        self._aliases: list[str] = []
 
     def facts(self, plan: Node) -> Facts:
         """The outputs and tables of a whole query."""
-        relation = self._relation(plan, {})
+        relation = self.relation(plan)
         outputs = tuple((name.lower(), uses | relation.rows) for name, _, uses in relation.columns)
         return Facts(outputs, frozenset(self.tables))
+
+    def relation(self, plan: Node) -> Relation:
+        """What a plan gives that has none around it."""
+        return self._relation(plan, {})
 
     # -- expressions
 
@@ -75,22 +83,28 @@ class PlanWalk:
         raise NotImplementedError(msg)
 
     def _walk_subqueryalias(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
-        child = plan.children[0]
-        if child.name in ("LogicalRelation", "LogicalRDD", "View", "HiveTableRelation", "RelationV2"):
-            return self._table(plan.fields["identifier"]["name"].lower(), child, outer)
-        return self._relation(child, outer)
+        self._aliases.append(plan.fields["identifier"]["name"].lower())
+        relation = self._relation(plan.children[0], outer)
+        self._aliases.pop()
+        return relation
 
-    def _table(self, table: str, leaf: Node, outer: Mapping[int, Uses]) -> Relation:
+    def _walk_logicalrelation(self, plan: Node, _outer: Mapping[int, Uses]) -> Relation:
+        return self._table((node.fields["name"], node.id) for node in plan.nodes("output"))
+
+    _walk_logicalrdd = _walk_hivetablerelation = _walk_relationv2 = _walk_logicalrelation
+
+    def _walk_view(self, plan: Node, _outer: Mapping[int, Uses]) -> Relation:
+        """A view is what is read, whatever it is made of."""
+        inside = PlanWalk().relation(plan.children[0])
+        return self._table((name, id) for name, id, _ in inside.columns)
+
+    def _table(self, columns: Iterable[tuple[str, int]]) -> Relation:
+        table = self._aliases[-1]
         self.tables.add(table)
-        if leaf.name == "View":
-            inside = leaf.children[0]
-            output = inside.nodes("output") or inside.nodes("projectList")
-        else:
-            output = leaf.nodes("output")
         return Relation(
             tuple(
-                (node.fields["name"], node.id, frozenset({Use(table, node.fields["name"].lower(), "IDENTITY")}))
-                for node in output
+                (name, id, NOTHING if name == _HIDDEN else frozenset({Use(table, name.lower(), "IDENTITY")}))
+                for name, id in columns
             )
         )
 
@@ -100,7 +114,12 @@ class PlanWalk:
     def _walk_localrelation(self, plan: Node, _outer: Mapping[int, Uses]) -> Relation:
         return Relation(tuple((node.fields["name"], node.id, NOTHING) for node in plan.nodes("output")))
 
-    _walk_range = _walk_localrelation
+    _walk_range = _walk_resolvedinlinetable = _walk_localrelation
+
+    def _walk_scripttransformation(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
+        child = self._relation(plan.children[0], outer)
+        made = frozenset(use for _, _, uses in child.columns for use in playing("TRANSFORMATION", uses))
+        return Relation(tuple((node.fields["name"], node.id, made) for node in plan.nodes("output")), child.rows)
 
     def _walk_project(self, plan: Node, outer: Mapping[int, Uses]) -> Relation:
         child = self._relation(plan.children[0], outer)

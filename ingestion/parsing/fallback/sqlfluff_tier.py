@@ -53,7 +53,7 @@ from ingestion.parsing.fallback._sqlfluff_tree import (
     relation_alias,
     table_name,
 )
-from ingestion.parsing.sqlglot.expressions.names import plain_text
+from ingestion.parsing.sqlglot.expressions.output_names import plain_text
 from ingestion.parsing.sqlglot.repairs.by_dialect import as_understood
 from ingestion.statements.cleaning import plainly_spelled
 

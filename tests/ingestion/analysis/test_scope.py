@@ -7,6 +7,7 @@ import pytest
 from tests.support.lineage_lines import analysed, column_lines, problems
 
 T = {"t": "a b k", "u": "b c k"}
+JOINED = {"t": "k a", "u": "k b", "v": "k c", "w": "k d"}
 
 
 def test_a_known_schema_settles_an_unprefixed_name() -> None:
@@ -195,6 +196,45 @@ def test_natural_join_merges_what_both_sides_have() -> None:
 
 def test_a_prefix_may_carry_schema_and_database() -> None:
     assert column_lines("select s.t.a, t.b from d.s.t") == {"a = d.s.t.a", "b = d.s.t.b"}
+
+
+def test_where_a_table_has_a_column_of_its_own_name_that_comes_before_a_schema_of_it() -> None:
+    assert column_lines("select s.s.a from s", "spark", {"s": "a s"}) == {"a f s.s"}
+    assert column_lines("select s.s.a from s.s", "spark", {"s.s": "a s"}) == {"a = s.s.a"}
+    assert column_lines("select s.s.a from s", "spark", {"s": "a b"}) == {"a = s.a"}
+
+
+def test_a_schema_before_a_name_may_be_that_of_the_query_around() -> None:
+    text = "select a from web.t where exists (select 1 from t where web.t.a = t.f)"
+    assert column_lines(text, schemas={"web.t": "a", "t": "f"}) == {"a = web.t.a", "* filter web.t.a", "* filter t.f"}
+
+
+def test_a_name_without_a_relation_around_is_a_variable_where_sessions_have_some() -> None:
+    assert problems("select v, session.w", "spark") == []
+    assert problems("select system.session.v from t", "databricks", {"t": "a"}) == []
+    assert problems("select v from t", "spark", {"t": "a"}) == [("unknown_column", "v")]
+    assert problems("select v", "postgres") == [("unknown_column", "v")]
+
+
+def test_what_a_table_of_files_tells_of_the_file_is_no_column_of_it() -> None:
+    text = "select a, _metadata.file_path, t._metadata.row_index as r from t"
+    for schemas in ({}, {"t": "a"}):
+        assert column_lines(text, "databricks", schemas) == {"a = t.a", "file_path is constant", "r is constant"}
+        assert problems(text, "databricks", schemas) == []
+    assert column_lines("select _metadata.f from t", "spark", {"t": "_metadata"}) == {"f f t._metadata"}
+
+
+def test_of_several_columns_of_a_name_spark_merges_the_first() -> None:
+    (flow,) = analysed("select * from t join u using (k), v join w using (k)", "spark", JOINED).flows
+    assert [(output.name, str(output.references[0].sources[0])) for output in flow.outputs] == [
+        ("k", "t.k"),
+        ("a", "t.a"),
+        ("b", "u.b"),
+        ("k", "v.k"),
+        ("c", "v.c"),
+        ("d", "w.d"),
+    ]
+    assert problems("select * from t, v join w using (k)", "spark", JOINED) == []
 
 
 def test_the_parameters_of_a_lambda_are_no_columns() -> None:

@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from ingestion.analysis.form import Clause, Expression, OutputNames, Projection, Slot, Star, StarSlot
 from ingestion.analysis.roles import ARGUMENTS, ATOM, FILTER, GROUP_BY, IDENTITY, JOIN, SORT, TRANSFORMATION
-from ingestion.dialects.functions import effect_of
-from ingestion.parsing.sqlglot.expressions.names import Names, output_name
+from ingestion.dialects.functions import Effect, effect_of
+from ingestion.parsing.sqlglot.expressions.names import Names, function_name
+from ingestion.parsing.sqlglot.expressions.output_names import output_name
 from ingestion.parsing.sqlglot.expressions.stars import (
     LIKENESS,
     pattern_of_names,
@@ -75,6 +76,27 @@ def translate_projections(queries: QueryContext, nodes: list[exp.Expr]) -> Itera
             yield from (
                 _unnamed_outputs(queries, node, number) if made is None else _generated_outputs(queries, node, made)
             )
+
+
+def grouped_projections(
+    queries: QueryContext, nodes: list[exp.Expr], group: exp.Expr | None
+) -> Iterator[Projection | Star]:
+    """The output columns of a select list, of whose groups Hive's `GROUP BY a, b GROUPING SETS (a)` may tell the sets.
+
+    b, which is in none of the sets, is NULL in each.
+    """
+    projections = translate_projections(queries, nodes)
+    if group is None or not group.args.get("grouping_sets"):
+        yield from projections
+        return
+    grouped, dialect = list(_grouping_keys(group)), queries.names.dialect.name
+    ungrouped = [key for key in _flat(group.expressions) if key not in grouped]
+    nulled = [_without_ungrouped_keys(node, number, ungrouped, dialect) for number, node in enumerate(nodes, 1)]
+    for projection, made in zip(projections, translate_projections(queries, nulled), strict=True):
+        if isinstance(projection, Projection) and isinstance(made, Projection):
+            yield projection._replace(expression=made.expression, unnamed=made.expression != projection.expression)
+        else:
+            yield projection
 
 
 def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
@@ -358,13 +380,40 @@ def _keys(queries: QueryContext, nodes: Iterable[exp.Expr], role: int, aliases: 
 
 
 def _grouping_keys(group: exp.Expr) -> Iterator[exp.Expr]:
-    """GROUP BY a, ROLLUP (b, c), GROUPING SETS ((d), ()): every column among them is a key."""
-    yield from _flat(group.expressions)
+    """GROUP BY a, ROLLUP (b, c), GROUPING SETS ((d), ()): every column among them is a key.
+
+    Of Hive's `GROUP BY a, b GROUPING SETS (a)` only those are that stand in a set.
+    """
+    yield from _flat(group.expressions if not group.args.get("grouping_sets") else [])
     for key in ("grouping_sets", "cube", "rollup"):
         found = group.args.get(key)
         if isinstance(found, list):
             for item in found:
                 yield from _flat(item.expressions if isinstance(item, exp.Expr) else [])
+
+
+def _without_ungrouped_keys(item: exp.Expr, number: int, keys: list[exp.Expr], dialect: str) -> exp.Expr:
+    """An output in which NULL stands for keys of no set; an aggregate in it takes the values that the rows have."""
+    named = exp.column(item.args["alias"]) if type(item) is exp.Alias else item
+    if any(whole in keys for whole in (exp.Literal.number(number), named, item.unalias())):
+        return exp.Null()
+
+    def replace_key(node: exp.Expr) -> exp.Expr:
+        return exp.Null() if node in keys and not _is_within_rows(node, dialect) else node
+
+    return item.transform(replace_key)
+
+
+def _is_within_rows(node: exp.Expr, dialect: str) -> bool:
+    """Whether a name takes the values of single rows: in an aggregate, or in a query of its own."""
+    around = node.parent
+    while around is not None:
+        called = function_name(around) if isinstance(around, exp.Func) else ""
+        aggregates = effect_of(called, dialect) in (Effect.AGGREGATE, Effect.COUNT)
+        if aggregates or isinstance(around, exp.AggFunc | exp.Query):
+            return True
+        around = around.parent
+    return False
 
 
 def _flat(nodes: list[exp.Expr]) -> Iterator[exp.Expr]:

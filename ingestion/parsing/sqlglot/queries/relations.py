@@ -28,7 +28,8 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.functions import TIME_WINDOWS, columns_of_changes
 from ingestion.model.lineage import NameKind, TableName
 from ingestion.model.storage_paths import location
-from ingestion.parsing.sqlglot.expressions.names import named_by_text, named_table, output_name
+from ingestion.parsing.sqlglot.expressions.names import named_by_text, named_table
+from ingestion.parsing.sqlglot.expressions.output_names import output_name
 from ingestion.parsing.sqlglot.expressions.stars import translate_columns
 from ingestion.parsing.sqlglot.expressions.writer import QueryContext
 from ingestion.parsing.sqlglot.queries._pivot_names import named_by_values

@@ -28,6 +28,7 @@ from ingestion.parsing.sqlglot.expressions.handlers import translate_expression
 from ingestion.parsing.sqlglot.expressions.names import Names
 from ingestion.parsing.sqlglot.queries.projections import (
     fields_of,
+    grouped_projections,
     order_clauses,
     select_clauses,
     translate_projections,
@@ -194,7 +195,8 @@ class QueryTranslator:
         if args.get("match") is not None:
             translated = match_rows(self, args["match"], translated)
         around, self.generators = self.generators, []
-        projections = tuple(translate_projections(self, fields_of(items) if args.get("kind") == "VALUE" else items))
+        listed = fields_of(items) if args.get("kind") == "VALUE" else items
+        projections = tuple(grouped_projections(self, listed, args.get("group")))
         clauses = (*select_clauses(self, node), *(Clause(FILTER, each) for each in self.generators))
         self.generators = around
         has_keys = distinct is not None and distinct.args.get("on") is not None

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from ingestion.dialects import Dialect
 from ingestion.dialects.definition import Arrow
 from ingestion.dialects.functions import LAMBDA_FUNCTIONS
-from ingestion.parsing.sqlglot.repairs.grammars import grammar_of
+from ingestion.parsing.sqlglot.expressions.grammars import grammar_of
 
 _BEFORE_ARGUMENT = (TokenType.L_PAREN, TokenType.COMMA)
 _CONSTANTS = (TokenType.STRING, TokenType.NUMBER, TokenType.DASH, TokenType.PLACEHOLDER, TokenType.PARAMETER)

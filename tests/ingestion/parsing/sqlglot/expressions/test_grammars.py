@@ -6,7 +6,7 @@ import pytest
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
 
-from ingestion.parsing.sqlglot.repairs.grammars import grammar_of
+from ingestion.parsing.sqlglot.expressions.grammars import grammar_of
 
 
 def tree(text: str) -> exp.Expr | None:
