@@ -46,6 +46,7 @@ _BESIDE_NAME = ("changes", "joins", "laterals", "pivots", "sample")
 
 _TABLE_PARTS = (("this", "this"), ("db", "table"), ("catalog", "db"))
 """What a column's parts are called where they are a table's."""
+_CLASSIFIER = "CLASSIFIER"
 _WINDOW_BOUNDS = ("window_start", "window_end")
 
 
@@ -509,6 +510,9 @@ def match_rows(
 ) -> tuple[RelationSource, ...]:
     """What MATCH_RECOGNIZE makes of the relations of FROM."""
     args = node.args
+    for call in node.find_all(exp.Anonymous):
+        if str(call.this).upper() == _CLASSIFIER:  # CLASSIFIER(a) tells of a variable of the pattern, and of no column
+            call.set("expressions", [])
     variables = {queries.names.relation(item.args["alias"]) for item in args.get("define") or ()}
     named = {relation.alias for relation in relations}
     keys = [queries.expression(key) for key in args.get("partition_by") or ()]
@@ -519,17 +523,21 @@ def match_rows(
     ]
     rows = args.get("rows")
     everything = rows is not None and "ALL ROWS" in rows.name.upper()
-    kept: list[Projection | Star] = [Star()]
-    if not everything:
-        kept = [Projection(_plain_column(key), key) for key in keys]
-    clauses = [Clause(WINDOW, key) for key in keys]
     order = args.get("order")
-    clauses += [Clause(WINDOW, queries.expression(item.this)) for item in (order.expressions if order else ())]
+    ordering = [queries.expression(item.this) for item in (order.expressions if order else ())]
+    kept: list[Projection | Star] = [Projection(_plain_column(key), key) for key in keys]
+    rest: list[Projection | Star] = []
+    if everything and queries.names.dialect.matched_rows_first:
+        kept = [Star()]
+    elif everything:
+        kept += [Projection(_plain_column(key), key) for key in ordering]
+        rest = [Star(excluded=tuple(item.name for item in kept if isinstance(item, Projection)))]
+    clauses = [Clause(WINDOW, key) for key in (*keys, *ordering)]
     conditions = (queries.expression(item.this, FILTER) for item in args.get("define") or ())
     clauses += [Clause(FILTER, _without(condition, named)) for condition in conditions if variables]
     alias = args.get("alias")
     name = queries.names.relation(alias.this) if alias is not None and type(alias.this) is exp.Identifier else ""
-    return (RelationSource(Select((*kept, *measures), relations, tuple(clauses)), name),)
+    return (RelationSource(Select((*kept, *measures, *rest), relations, tuple(clauses)), name),)
 
 
 def _plain_column(expression: Expression) -> str:

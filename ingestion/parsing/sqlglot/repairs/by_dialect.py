@@ -47,6 +47,12 @@ from ingestion.parsing.sqlglot.repairs._lakehouse import (
     written_files,
 )
 from ingestion.parsing.sqlglot.repairs._pipes import PIPE_REPAIRS, PIPING
+from ingestion.parsing.sqlglot.repairs._row_patterns import (
+    is_misread_pattern,
+    pattern_rows,
+    patterns_in_windows,
+    rows_of_one_relation,
+)
 from ingestion.parsing.sqlglot.repairs._semantic_views import semantic_view
 from ingestion.parsing.sqlglot.repairs._servers import (
     SERVER_REPAIRS,
@@ -349,23 +355,6 @@ def _recursive_view(code: Code) -> Iterator[Edit]:
     yield code.edit(word, word)
     yield code.end_of(start), code.end_of(start), f" WITH RECURSIVE {name} {columns} AS ("
     yield code.end_of(len(code) - 1), code.end_of(len(code) - 1), f") SELECT * FROM {name}"
-
-
-def _pattern_rows(code: Code) -> Iterator[Edit]:
-    """MATCH_RECOGNIZE: FINAL and RUNNING before a call within a measure, SUBSET u = (a, b) before DEFINE.
-
-    A variable of SUBSET is a row of the input's like any other.
-    """
-    for opening in range(1, len(code)):
-        if not code.stands(opening - 1, "match_recognize", "("):
-            continue
-        for number in range(opening, code.closing(opening)):
-            if code.word(number) in ("final", "running") and code.is_name(number + 1):
-                yield code.edit(number, number)
-            elif code.stands(number - 1, ")", "subset"):
-                define = next((n for n in code.outside(number) if code.word(n) == "define"), None)
-                if define is not None:
-                    yield code.edit(number, define - 1)
 
 
 def _sized_vectors(code: Code) -> Iterator[Edit]:
@@ -758,7 +747,9 @@ _EVERYWHERE: tuple[Repair, ...] = (
     _declared_table,
     _numbered_values,
     _next_values,
-    _pattern_rows,
+    pattern_rows,
+    rows_of_one_relation,
+    patterns_in_windows,
     _compound_assignments,
     _rows_of_cursors,
     _defined_objects,
@@ -831,7 +822,7 @@ def needs_repair(text: str, dialect: Dialect) -> bool:
 
 def _is_misread(text: str, dialect: str) -> bool:
     lowered = text.lower()
-    if is_misread_document(lowered):
+    if is_misread_document(lowered) or is_misread_pattern(lowered):
         return True
     if "[" in text and _has_indexed_name(lowered, dialect):
         return True

@@ -70,7 +70,7 @@ EXAMPLES = {
     "_parametric_aggregate": "INSERT INTO o (a) SELECT approx_top_k(5)(a) FROM s",
     "_own_operators": "SELECT a <<| b AS v FROM s",
     "_part_changed": "DELETE FROM t PARTITION p WHERE a = 1",
-    "_pattern_rows": "CREATE TABLE o AS SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY at "
+    "pattern_rows": "CREATE TABLE o AS SELECT * FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY at "
     "MEASURES FINAL LAST(b.v) AS diff PATTERN (b+) DEFINE b AS b.v < 1)",
     "_piped_steps": "CREATE TABLE d.o AS FROM d.s |> SELECT a, b |> SET a = a + b",
     "_rows_before_pipes": "CREATE VIEW o AS TABLE s |> SELECT a |> EXTEND a AS b",
@@ -144,6 +144,10 @@ EXAMPLES = {
     "loaded_dictionary": "CREATE DICTIONARY d (k int) SOURCE(CLICKHOUSE(TABLE 't'))",
     "merged_by_columns": "MERGE INTO t USING (SELECT k FROM s) AS u USING (k) WHEN MATCHED THEN UPDATE",
     "merged_without_duplicates": "MERGE INTO n USING s ON n.k = s.k REMOVE DUPLICATES",
+    "rows_of_one_relation": "INSERT INTO t (a, b) SELECT m.d, u.b FROM s MATCH_RECOGNIZE (MEASURES LAST(x.v) AS d "
+    "PATTERN (x+) DEFINE x AS true) AS m JOIN u ON u.k = m.d",
+    "patterns_in_windows": "INSERT INTO t (a) SELECT m OVER w FROM s WINDOW w AS (ORDER BY d MEASURES LAST(x.v) AS m "
+    "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING PATTERN (x+) DEFINE x AS x.v > 1)",
     "pipeline_tables": "CREATE OR REFRESH STREAMING TABLE t AS SELECT a FROM STREAM(LIVE.s)",
     "pipeline_flow": "CREATE FLOW f AS INSERT INTO ONCE n BY NAME SELECT x FROM s",
     "pivot_statement": "CREATE TABLE n AS UNPIVOT s ON a, b INTO NAME k VALUE v",
