@@ -84,6 +84,7 @@ _RECURSION_ROUNDS = 10
 _MANY = 40
 """Items from which on they are analysed in order: read from the last one back, each takes frames of the stack."""
 _SEARCH = "vector_search"
+_UNNEST = "unnest"
 
 
 class QueryAnalysis:
@@ -281,13 +282,15 @@ class QueryAnalysis:
         inlines = self.dialect.row_generators and function.label.upper() in INLINES
         if len(values) == 1 and (inlines or function.of_array_join or function.label.upper() in ELEMENTS):
             self._as_element(value, values[0], self.sources)
-        label = self.dialect.collection_column or relation.alias or function.label
+        label = self.dialect.collection_column or self._own_label(function, relation)
         rows = FunctionColumns(self.sources, value, columns, label, tables)
         lengths = [_length_of(each) for number, each in enumerate(values) if number not in function.fixed]
         for length in lengths:
             act(rows.indirect, length, FILTER)
         if function.of_map:
             as_map(rows, values[0])
+        if self._take_columns_of_types(rows, function, values, relation.columns):
+            return rows
         rows.fields = value.fields if self.dialect.fields_unnested else None
         rows.of_column = len(values) == 1 and _is_column(function.arguments[0])
         if (function.wide or inlines) and not columns:
@@ -309,6 +312,40 @@ class QueryAnalysis:
                 if number < len(columns):  # an alias may name fewer columns
                     rows.entries[number] = (columns[number], position)
         return rows
+
+    def _own_label(self, function: TableFunction, relation: RelationSource) -> str:
+        """What a function's column is called where nobody names it: as its alias or itself, of Trino's UNNEST ""."""
+        unnamed = function.label == _UNNEST and self.dialect.unnested_by_type
+        return "" if unnamed else relation.alias or function.label
+
+    def _take_columns_of_types(
+        self, rows: FunctionColumns, function: TableFunction, values: list[ColumnValue], names: tuple[str, ...]
+    ) -> bool:
+        """Give Trino's `UNNEST(a, m) WITH ORDINALITY` its columns, where a is an array of rows (x, y) and m a map.
+
+        They are x and y, two without names, and the number. Nothing is done where a type is not known.
+        """
+        if not self.dialect.unnested_by_type or function.label != _UNNEST:
+            return False
+        entries: list[Entry] = []
+        for value in values:
+            type_ = value.type()
+            if not type_.startswith(("ARRAY<", "MAP<")):
+                return False
+            element = ColumnValue(combine([(TRANSFORMATION, value)])).known_as(f"UNNEST({value.text()})")
+            known = fields_of(value, self.sources) if type_.startswith("ARRAY<") else None
+            if known is not None:
+                entries += with_role(known, TRANSFORMATION, {}, element).entries
+            else:
+                entries += [("", element)] * (2 if type_.startswith("MAP<") else 1)
+        if function.numbers:
+            lengths = (_length_of(each) for number, each in enumerate(values) if number not in function.fixed)
+            position = ColumnValue(combine((CONDITIONAL, length) for length in lengths))
+            entries.append(("", position.known_as(rows.value.text(), "BIGINT")))
+        named = QueryColumns(self.sources, entries)
+        rows.declared = True
+        rows.entries = rename_columns(self.sources, named, names if any(names) else ()).entries
+        return True
 
     def _rows_given(self, function: TableFunction, name: TableName, scope: Scope) -> TableColumns | QueryColumns:
         """The rows of a function whose body is known, with what that does with the arguments of the call.

@@ -42,6 +42,8 @@ def star_entries(analysis: AnalysisContext, star: Star, scope: Scope) -> list[En
         entries = _alter(entries, star, scope)
     if star.pattern:
         entries = _matching(analysis, entries, star.pattern)
+    if star.names:
+        entries = rename_columns(analysis.sources, QueryColumns(analysis.sources, entries), star.names).entries
     if analysis.dialect.dotted_columns and star.value is None and len(scope.relations) > 1:
         entries = _beside_others(entries, star, scope)
     if star.wrapped is None and not star.label:

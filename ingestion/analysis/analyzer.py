@@ -14,6 +14,7 @@ from ingestion.analysis._queries import QueryAnalysis
 from ingestion.analysis.form import RelationalStatement, Select, SetOperation, WriteForm
 from ingestion.analysis.roles import IDENTITY
 from ingestion.analysis.symbolic import with_names
+from ingestion.dialects import Dialect
 from ingestion.errors import TooManyColumns
 from ingestion.model.function_parameters import PARAMETERS, parameter_in
 from ingestion.model.isolation import FailureStage, Isolation
@@ -360,21 +361,37 @@ def _keep_own_values(outputs: tuple[Output, ...], target: Target, sources: dict[
 def _outputs(
     analysis: QueryAnalysis, rows: QueryColumns, write: WriteForm, schema_of: SchemaLookup
 ) -> tuple[Output, ...]:
-    names = [_OutputName(None)] * len(rows.entries)
+    entries = _with_numbers(analysis.dialect, rows.entries)
+    names = [_OutputName(None)] * len(entries)
     spell = _target_spelling(write, schema_of)
     if write.target is not None:
-        names, miscounted = _output_names(rows.entries, write, schema_of)
+        names, miscounted = _output_names(entries, write, schema_of)
         if miscounted:
             analysis.problem(ProblemKind.COLUMN_COUNT, str(write.target.name))
         if analysis.dialect.repeated_names_numbered and write.target.mode is WriteMode.CREATE:
-            names = list(_numbered_names(rows.entries, names))
-    bare = _bare_names(rows.entries, write) if analysis.dialect.dotted_columns else {}
+            names = list(_numbered_names(entries, names))
+    bare = _bare_names(entries, write) if analysis.dialect.dotted_columns else {}
     return tuple(
         output
-        for entry, given in zip(rows.entries, names, strict=True)
+        for entry, given in zip(entries, names, strict=True)
         if not given.surplus
         for output in _entry_outputs(analysis, entry, given._replace(name=_assumed_name(entry, given, bare)), spell)
     )
+
+
+def _with_numbers(dialect: Dialect, entries: Sequence[Entry]) -> list[Entry]:
+    """The columns with the names that numbers give those without: a and _col1 of Trino's `SELECT a, b + 1`.
+
+    BigQuery counts those alone: a and f0_.
+    """
+    found: list[Entry] = []
+    unnamed = count()
+    for position, entry in enumerate(entries):
+        if isinstance(entry, tuple) and not entry[0] and dialect.numbered_output:
+            number = next(unnamed) if dialect.unnamed_numbered_alone else position
+            entry = dialect.numbered_output.format(number), entry[1]
+        found.append(entry)
+    return found
 
 
 def _numbered_names(entries: Sequence[Entry], names: Sequence[_OutputName]) -> Iterator[_OutputName]:

@@ -142,7 +142,8 @@ class Star(NamedTuple):
     no depth. `call` is the function in the
     columns' new names, `max(a)` of `* APPLY(max)`, and `label` all of such a name, with what the pattern found in its
     place: `c_\\1` of `COLUMNS('a(.)') AS 'c_\\1'`. `changed_of` are columns that are left out, or
-    renamed, of one relation alone, with its name: of `* EXCEPT (b.v)`, (("b", "v"), "").
+    renamed, of one relation alone, with its name: of `* EXCEPT (b.v)`, (("b", "v"), ""). `names` are what Trino's
+    `t.* AS (x, y)` calls its columns, by position.
     """
 
     qualifier: tuple[str, ...] = ()
@@ -157,6 +158,7 @@ class Star(NamedTuple):
     depth: int = 1
     call: str = ""
     label: str = ""
+    names: tuple[str, ...] = ()
 
 
 class OutputNames(Enum):

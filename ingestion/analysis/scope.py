@@ -637,6 +637,8 @@ class Scope:
             return aliased
         if name in self.elements:
             return self.elements[name]
+        if self._visible is OutputNames.BEFORE_COLUMNS and name in self.outputs:
+            return self.outputs[name]
         row = self._row_before_columns(name) if self.analysis.dialect.rows_before_columns else None
         if row is not None:
             return row
@@ -949,9 +951,12 @@ class Scope:
     def own_entries(self, visible: ScopedRelation) -> list[Entry]:
         """What `t.*` stands for: all that t has, in Spark those columns first that USING and NATURAL make one.
 
-        Where t's columns are not known, they are in the order that it will turn out to have.
+        Trino has them in no relation's star. Where t's columns are not known, they are in the order that it will turn
+        out to have.
         """
         entries = _entries_of(visible.rows)
+        if self.analysis.dialect.own_star_without_merged:
+            return without_columns(entries, self._merged_of(visible))
         if not self.merges or not self.analysis.dialect.own_star_merged_first:
             return entries
         position = self.relations.index(visible)
@@ -961,6 +966,14 @@ class Scope:
                 if merge.first <= position <= number and len(own) == len(merge.names):
                     entries = [*(own[name] for name in merge.names), *without_columns(entries, own)]
         return entries
+
+    def _merged_of(self, visible: ScopedRelation) -> Iterator[str]:
+        """The columns of a relation that USING and NATURAL make one with those of others."""
+        position = self.relations.index(visible) if self.merges else 0
+        for number, merges in self.merges.items():
+            for merge in merges:
+                if merge.first <= position <= number:
+                    yield from merge.names
 
     def _merged_entries(self, left: list[Entry], right: list[Entry], merge: Merge) -> list[Entry]:
         """The columns of two sides where USING or NATURAL makes some of them one."""

@@ -318,6 +318,7 @@ WAREHOUSES = (
         sequence_values=True,
         one_row_tables=DUAL[:1],
         recursion_without_keyword=True,
+        matched_rows_first=True,
         struct_access=False,  # a:b
     ),
     Dialect(
@@ -346,6 +347,7 @@ WAREHOUSES = (
         arrays_in_from=True,
         later_items=LaterItems.RECURSIVE,
         numbered_output="f{}_",
+        unnamed_numbered_alone=True,
         bare_date_parts=True,
         pivot_names_are_bare=True,
         unpivot_value_first=True,
@@ -420,9 +422,14 @@ _TRINO = Dialect(
     output_names_in_group_by=False,
     output_names_in_having=False,
     numbered_output="_col{}",
-    values_column="_col{}",
-    values_column_first=0,
+    values_column="",
     joins_before_commas=True,
+    own_star_without_merged=True,
+    output_names_in_order_by=True,
+    automatic_grouping=True,
+    unnested_by_type=True,
+    fields_of_values_unnamed=True,
+    values_of_rows=True,
 )
 
 _TRINO_FAMILY = (

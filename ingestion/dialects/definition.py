@@ -208,17 +208,22 @@ class Dialect:
     fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
     merged_columns: MergedColumns = MergedColumns.FIRST
     own_star_merged_first: bool = False  # SELECT t.* FROM t JOIN u USING (k): k comes first, wherever t has it
+    own_star_without_merged: bool = False  # ... and t.* is without k, which is of neither
     first_merged: bool = False  # FROM t, u JOIN v USING (k): of several k on the left side it is the first
+    matched_rows_first: bool = False  # MATCH_RECOGNIZE (… ALL ROWS PER MATCH …): all columns, and then the measures
     semi_joins_give_both: bool = False  # SELECT * FROM s SEMI JOIN u ON s.k = u.k: u's columns as well
     semi_joins_merge: bool = False  # s LEFT SEMI JOIN u USING (k): k comes first though u gives nothing
     output_names_in_where: bool = False  # SELECT a AS b ... WHERE b
     output_names_in_group_by: bool = True
+    output_names_in_order_by: bool = False  # SELECT -a AS b, b AS c … ORDER BY b + 1: an output before a column
     output_names_in_having: bool = True
+    automatic_grouping: bool = False  # GROUP BY AUTO
     pivot_names_are_bare: bool = False  # PIVOT (SUM(a) FOR b IN (1, -2)): _1, minus_2; elsewhere 1, -2
     unpivot_value_first: bool = False  # UNPIVOT (v FOR k IN (a, b)): v, k; elsewhere k, v
     described_relations: bool = False  # FROM (DESCRIBE t)
     columns_function: bool = False  # COLUMNS('a.*')
     patterns_in_quotes: bool = False  # SELECT `a.*`: the columns whose names the pattern finds
+    unnested_by_type: bool = False  # UNNEST(a): so many columns as an array's rows have fields, two of a map
     structs_unnested: bool = False  # SELECT UNNEST(s): a column for each field of a struct s
     windows_over_relations: bool = False  # FROM TUMBLE(t, ts, ...): the rows of t, with window_start and window_end
     row_generators: bool = False  # SELECT EXPLODE(m): columns that the function names
@@ -226,6 +231,7 @@ class Dialect:
     collection_column: str = ""  # the column of a collection of plain values
     values_column: str = "col{}"  # the columns of VALUES (1, 2) AS v
     values_column_first: int = 1
+    values_of_rows: bool = False  # VALUES ROW(1, 2): two columns
 
     # Expressions
     named_as_written: bool = False  # SELECT argMax(v, ts): a column "argMax(v, ts)"
@@ -234,6 +240,8 @@ class Dialect:
     named_by_function: bool = False  # SELECT upper(a): a column "upper"
     casts_keep_names: bool = False  # SELECT CAST(a AS STRING): a column "a"
     numbered_output: str = ""  # SELECT a + 1: its name by its position, from 0
+    unnamed_numbered_alone: bool = False  # ... among those that have none
+    fields_of_values_unnamed: bool = False  # SELECT f(a).b, ROW(a).*: columns without names, where a.b has one
     list_aggregate: str = "string_agg"  # what GROUP_CONCAT is called
     assigned_names: bool = False  # SELECT 'x' = a: a column "x"
     text_addition: bool = False  # a + b joins texts, so that its sides have an order

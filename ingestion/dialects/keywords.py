@@ -17,10 +17,15 @@ _POSTGRES = keywords(
 )
 _ORACLE = keywords("CURRENT_DATE LEVEL ROWNUM SESSIONTIMEZONE SYSDATE SYSTIMESTAMP UID USER")
 _TRANSACT = keywords("CURRENT_TIMESTAMP CURRENT_USER SESSION_USER SYSTEM_USER USER $ACTION")
+_TRINO = keywords(
+    "CURRENT_CATALOG CURRENT_DATE CURRENT_PATH CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER LOCALTIME "
+    "LOCALTIMESTAMP"
+)
 _RESERVED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("postgres", "greenplum", "cockroach", "materialize", "risingwave"), _POSTGRES),
     "redshift": _POSTGRES | keywords("CURRENT_USER_ID SYSDATE"),
     "vertica": _POSTGRES | keywords("CURRENT_DATABASE SYSDATE"),
+    **dict.fromkeys(("athena", "presto", "trino"), _TRINO),
     "oracle": _ORACLE,
     "exasol": _ORACLE | keywords("CURRENT_SCHEMA CURRENT_SESSION CURRENT_STATEMENT"),
     "tsql": _TRANSACT,

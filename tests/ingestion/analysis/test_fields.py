@@ -79,7 +79,7 @@ OBJECT = "select object_construct('a', x, 'b', y, 'n', object_construct('x', p, 
             "select s.a, struct_extract(s, 'b') as w from (select {'a': x, 'b': y} as s from t)",
             {"a = t.x", "w f t.y"},
         ),
-        ("trino", "select cast(row(a, b) as row(x int, y int)).x from t", {"x f t.a"}),
+        ("trino", "select cast(row(a, b) as row(x int, y int)).x from t", {"_col0 f t.a"}),
         (
             "postgres",
             "select j->'n'->>'x' as v from "

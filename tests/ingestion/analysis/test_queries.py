@@ -11,8 +11,9 @@ import pytest
 from ingestion.analysis._queries import QueryAnalysis
 from ingestion.analysis.analyzer import analyze
 from ingestion.dialects import DIALECTS, dialect_of
+from ingestion.model.lineage import LineageType, Output
 from ingestion.parsing.sqlglot.tier import parse
-from tests.support.lineage_lines import column_lines, lines_of_flows
+from tests.support.lineage_lines import analysed, column_lines, lines_of_flows
 
 CASES = [
     # WITH
@@ -275,6 +276,20 @@ DIALECT_CASES = [
            pattern (c+) define c as c.y > 1) m""",
         {"A = T.A", "D agg T.X", "* window T.A", "* window T.B", "* filter T.Y"},
     ),
+    ("trino", "select a as b, b as c from t order by b + 1", {"b = t.a", "c = t.b", "* sort t.a"}),
+    (
+        "trino",
+        "select a, b + 1 as c, sum(d) from t group by auto",
+        {"a = t.a", "c f t.b", "_col2 agg t.d", "* group t.a", "* group t.b"},
+    ),
+    ("trino", "select auto from t group by auto", {"auto = t.auto", "* group t.auto"}),
+    ("trino", "select current_schema, current_path from t", {"current_schema is constant", "current_path is constant"}),
+    ("trino", "select y from t cross join lateral (values row(t.a, t.b)) v (x, y)", {"y = t.b"}),
+    (
+        "trino",
+        "select y from t cross join lateral (values cast(row(t.a, t.b) as row(p int, q int))) v (x, y)",
+        {"y f t.b"},
+    ),
     ("redshift", "select a as x, x + 1 as y from t", {"x = t.a", "y f t.x|t.a"}),
     (
         "redshift",
@@ -517,3 +532,32 @@ def test_a_recursive_item_has_items_of_its_own_in_all_of_its_branches() -> None:
     assert lines_of_flows(f"with recursive q as ({own}) select a from q") == [
         {"from t", "a = t.a", "a f t.a", "* filter t.a"}
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "outputs"),
+    [
+        ("select v.* from t cross join unnest(xs) v", "p xs, q xs"),
+        ("select v.* from t cross join unnest(m, xs) with ordinality v", "_col0 m, _col1 m, p xs, q xs, _col4"),
+        ("select v.* from t cross join unnest(m, xs) with ordinality v (a, b, c, d, n)", "a m, b m, c xs, d xs, n"),
+        ("select v.* from t cross join unnest(ns, ms) v", "_col0 ns, _col1 ms"),
+        ("select v.* from u cross join unnest(ns, ms) with ordinality v", "_col0 ns, _col1 ms, _col2"),
+    ],
+)
+def test_trinos_unnest_gives_so_many_columns_as_types_tell(text: str, outputs: str) -> None:
+    types = {"t": "xs:ARRAY<STRUCT<p:INT,q:INT>> m:MAP<STRING,INT> ns:ARRAY<INT> ms:ARRAY<MAP<STRING,INT>>"}
+    (flow,) = analysed(text, "trino", types).flows
+    found = (" ".join([output.name, *_direct_columns(output)]) for output in flow.outputs)
+    assert ", ".join(found) == outputs
+
+
+@pytest.mark.parametrize("text", ["select * from unnest(a, b) with ordinality", "select * from unnest(a, b)"])
+def test_arrays_side_by_side_give_a_column_each_where_no_names_are_listed(text: str) -> None:
+    (flow,) = analysed(text.replace("from", "from t, "), "postgres", {"t": "a b"}).flows
+    direct = [_direct_columns(output) for output in flow.outputs]
+    assert direct[2:4] == [["a"], ["b"]]
+    assert direct[4:] in ([], [[]])
+
+
+def _direct_columns(output: Output) -> list[str]:
+    return [one.sources[0].column for one in output.references if one.transformation.type is LineageType.DIRECT]

@@ -136,3 +136,32 @@ def test_a_replaced_column_over_an_unknown_table_is_taken_out_of_the_star() -> N
 def test_what_a_statement_names_but_nothing_depends_on_is_kept_apart() -> None:
     lineage = analysed("with c as (select a, b from t) select a from c", schemas={"t": "a b z"})
     assert [str(column) for column in lineage.unused] == ["t.b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("select t.* as (x, y) from t", {"x = t.a", "y = t.b"}),
+        ("select y from (select q.* as (x, y) from t q)", {"y = t.b"}),
+        ("select (row(b, a)).* as (x, y) from t", {"x = t.b", "y = t.a"}),
+        ("select v.* as (x) from v", {"x = v.*"}),
+        ("select (row(b, a)).* from t", {"_col0 = t.b", "_col1 = t.a"}),
+        ("select t.*, u.* from t join u using (a)", {"b = t.b", "c = u.c", "* join t.a", "* join u.a"}),
+    ],
+)
+def test_trinos_stars_take_names_by_position_and_leave_merged_columns_out(text: str, expected: set[str]) -> None:
+    assert column_lines(text, "trino", {"t": "a b", "u": "a c"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "names"),
+    [
+        ("trino", "select *, max(c) from (select a + 1, b from t)", ["_col0", "b", "_col2"]),
+        ("trino", "select * from (values (1, 2)) v (x) cross join lateral (values 3)", ["x", "_col1", "_col2"]),
+        ("trino", "select r[1].x, f(a).x, r.x from t", ["_col0", "_col1", "x"]),
+        ("bigquery", "select a, max(b), min(c) as m, max(c) from t group by a", ["a", "f0_", "m", "f1_"]),
+    ],
+)
+def test_outputs_without_names_are_numbered_in_the_end(dialect: str, text: str, names: list[str]) -> None:
+    (flow,) = analysed(text, dialect, {"t": "a b c"}).flows
+    assert [output.name for output in flow.outputs] == names

@@ -514,17 +514,18 @@ def _key(w: ExpressionWriter, node: exp.Expr) -> str:
 
 def _struct_fields(w: ExpressionWriter, items: Iterable[exp.Expr]) -> Iterator[tuple[str, exp.Expr]]:
     objects = w.names.dialect.keyed_braces
+    taking_names = not w.names.dialect.fields_of_values_unnamed
     for item in items:
         if isinstance(item, exp.PropertyEQ | exp.Alias):
             named = item.args["alias"] if type(item) is exp.Alias else item.this
             name = w.names.column(named) if type(named) is exp.Identifier else str(named.name)
             name = w.queries.field_in_string(name) if objects else w.queries.field_name(name)
             yield name, item.this if type(item) is exp.Alias else item.expression
-        elif type(item) is exp.Column:
+        elif type(item) is exp.Column and taking_names:
             yield w.queries.field_name(w.names.column_parts(item)[-1]), item
         elif type(item) is exp.Star:
             yield "*", item
-        elif type(item) is exp.Dot and type(item.expression) is exp.Identifier:
+        elif type(item) is exp.Dot and type(item.expression) is exp.Identifier and taking_names:
             yield w.queries.field_name(w.names.column(item.expression)), item
         else:
             yield _UNKNOWN_FIELD, item

@@ -18,6 +18,7 @@ from ingestion.parsing.sqlglot.expressions.grammars import grammar_of
 from ingestion.parsing.sqlglot.expressions.names import WRITTEN_NAME, Names
 
 _JOINED = ("joins", "laterals")
+_NAMES = (exp.Column, exp.Identifier)
 _TAKING_NAMES = (exp.Cast, exp.Window, exp.WithinGroup, exp.Filter, exp.Paren, exp.Bracket, exp.Collate)
 """Forms around a value whose output has the value's own name."""
 
@@ -108,11 +109,16 @@ _POSTGRES_TYPES = {
 """What the catalog calls types, whose names unnamed casts take."""
 
 
-def output_name(names: Names, node: exp.Expr, expression: Expression, number: int) -> str:
-    """The name of output `number` (from 0): PostgreSQL names it by its function, Trino by number, most by its text."""
+def output_name(names: Names, node: exp.Expr, expression: Expression) -> str:
+    """The name of an output that is given none: PostgreSQL names it by its function, most by its text.
+
+    "" in Trino and BigQuery, which number what has no name in the end, behind all stars.
+    """
     while type(node) is exp.Paren:
         node = node.this
     if type(node) is exp.Dot or (type(node) is exp.JSONExtract and node.args.get("variant_extract")):
+        if names.dialect.fields_of_values_unnamed and not all(isinstance(part, _NAMES) for part in node.flatten()):
+            return ""
         return _field_name(names, node) or fold_column(plain_text(expression), names.dialect, quoted=False)
     if type(node) is exp.Column:
         return names.column_parts(node)[-1]
@@ -120,7 +126,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression, number: in
     if dialect.named_by_function:
         return _by_function(names, node)
     if dialect.numbered_output:
-        return dialect.numbered_output.format(number)
+        return ""
     written = _call_as_written(names, node) if dialect.named_as_written else ""
     if dialect.operators_in_parentheses:
         written = _text_of_engine(names, node)[:_LONGEST_NAME]

@@ -111,7 +111,10 @@ def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
 
 def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
     kind = type(node)
-    if kind is exp.Aliases:  # one function that gives several columns
+    starred = _star_of_value(queries, node)
+    if starred is not None:
+        yield starred
+    elif kind is exp.Aliases:  # one function that gives several columns
         for alias, expression in zip(
             node.expressions, exploded_expressions(queries, node.this, len(node.expressions)), strict=True
         ):
@@ -120,15 +123,11 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         yield from _transformed_columns(queries, node)
     elif kind is exp.Columns:
         yield translate_columns(queries, node)
-    elif kind is exp.Dot and type(node.expression) is exp.Star:
-        parts = _dotted_parts(queries.names, node.this)
-        star = star_of(queries, node.expression, parts)
-        yield star if parts else star._replace(value=queries.expression(node.this))
     elif kind is exp.Apply:
         yield from _applied_columns(queries, node, number)
     elif kind is exp.Explode and queries.names.dialect.structs_unnested:
         expression = queries.expression(node)
-        yield _unnested_struct(queries, node, output_name(queries.names, node, expression, number))
+        yield _unnested_struct(queries, node, output_name(queries.names, node, expression))
     elif kind is exp.PropertyEQ:  # T-SQL and MySQL variables: @x := value
         yield Projection(node.this.name, queries.expression(node.expression))
     elif kind is exp.EQ and _is_assigned(queries.names, node.this):
@@ -147,13 +146,31 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         if columns is not None:
             yield _star_of_columns(queries, node, columns)
             return
-        yield _output_of(queries, node, number)
+        yield _output_of(queries, node)
 
 
-def _output_of(queries: QueryContext, node: exp.Expr, number: int) -> Projection | Star:
+def _star_of_value(queries: QueryContext, node: exp.Expr) -> Star | None:
+    """The star of `(a.b).*`, a name's, or of `f(a).*`, the fields of a value; None where it is neither.
+
+    Trino's `t.* AS (x, y)` and `f(a).* AS (x, y)` name the columns by position.
+    """
+    named = type(node) is exp.Aliases
+    inner = node.this if named else node
+    if type(inner) is exp.Dot and type(inner.expression) is exp.Star:
+        parts = _dotted_parts(queries.names, inner.this)
+        star = star_of(queries, inner.expression, parts)
+        star = star if parts else star._replace(value=queries.expression(inner.this))
+    elif named and type(inner) is exp.Column and _is_star(inner):
+        star = star_of(queries, inner.this, queries.names.column_parts(inner)[:-1])
+    else:
+        return None
+    return star._replace(names=tuple(queries.names.column(alias) for alias in node.expressions)) if named else star
+
+
+def _output_of(queries: QueryContext, node: exp.Expr) -> Projection | Star:
     """The output of an expression; of INLINE(xs) the fields of the structs in xs, where they are known."""
     expression = queries.expression(node)
-    output = Projection(output_name(queries.names, node, expression, number), expression)
+    output = Projection(output_name(queries.names, node, expression), expression)
     array = array_of_inline(node, queries.names.dialect)
     return output if array is None else Star(value=queries.expression(array), unless=output, depth=_OF_ARRAY)
 
@@ -295,8 +312,10 @@ def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
         yield from conditions(queries, connect.args.get("connect"), JOIN)
     group = args.get("group")
     if group is not None:
-        yield from _keys(queries, _grouping_keys(group), GROUP_BY, OutputNames.AFTER_COLUMNS)
-        if group.args.get("all") and not group.expressions:
+        automatic = [key for key in group.expressions if _is_automatic(queries.names, key, args["expressions"])]
+        keys = (key for key in _grouping_keys(group) if key not in automatic)
+        yield from _keys(queries, keys, GROUP_BY, OutputNames.AFTER_COLUMNS)
+        if automatic or (group.args.get("all") and not group.expressions):
             yield from _outputs_without_aggregates(queries, args["expressions"])
     distinct = args.get("distinct")
     if distinct is not None and distinct.args.get("on") is not None:
@@ -305,6 +324,18 @@ def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
     if limit_by is not None and limit_by.args.get("expressions"):  # ClickHouse: LIMIT n BY keys
         yield from _keys(queries, limit_by.args["expressions"], GROUP_BY, OutputNames.AFTER_COLUMNS)
     yield from order_clauses(queries, node)
+
+
+def _is_automatic(names: Names, key: exp.Expr, items: list[exp.Expr]) -> bool:
+    """Whether a key is Trino's GROUP BY AUTO, which groups by what has no aggregate: no column, where none is given.
+
+    Before the word was one, a table could have a column called so: SELECT auto, COUNT(*) FROM t GROUP BY auto.
+    """
+    if not names.dialect.automatic_grouping or type(key) is not exp.Column or len(key.parts) > 1:
+        return False
+    if key.name.lower() != "auto" or key.this.args.get("quoted"):
+        return False
+    return not any(item.name.lower() == "auto" for item in items)
 
 
 def _outputs_without_aggregates(queries: QueryContext, items: list[exp.Expr]) -> Iterator[Clause]:

@@ -74,7 +74,7 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
     names = [queries.names.column(c) if type(c) is exp.Identifier else c.name for c in titles]
     group = args.get("group")
     if simplified and not keys:  # one row, or one for each group
-        names = [a.alias or output_name(queries.names, a, e, 0) for (e, a) in expressions]
+        names = [a.alias or output_name(queries.names, a, e) for (e, a) in expressions]
         group = group or exp.Group(expressions=[])
     elif simplified:
         names = _simplified_names(args.get("expressions") or [], aggregates)

@@ -315,8 +315,9 @@ def translate_function(
     if explodes:
         own = tuple((each, None) for each in names_of_generated(function))
     of_map = explodes and own[-1][0] == "col"
-    columns = _numbered_columns(queries, node, columns, own or ((alias or name.lower(), None),))
     several = type(function) is exp.Unnest or bool(node.args.get("rows_from"))
+    labels = own or _labels(queries, function, alias, len(given))
+    columns = _numbered_columns(queries, node, columns or _side_by_side(queries, labels), labels)
     values = len(given) if several else _count_of_values(columns, own, known)
     fixed, numbers = _fixed_arguments(given, name), _number_columns(queries, node, own, listed=len(columns) > values)
     aligned = len(columns) - (numbers == (-1,)) if several and len(arguments) > 1 else 0
@@ -458,6 +459,25 @@ def _system_columns(queries: QueryContext, name: str, arguments: int) -> tuple[t
     return tuple((fold_column(column, dialect, quoted=False), None) for column in named)
 
 
+def _labels(queries: QueryContext, function: exp.Expr, alias: str, count: int) -> tuple[tuple[str, TypeRule], ...]:
+    """What the columns of a function are called that names none: as itself or its alias, of Trino's UNNEST nothing.
+
+    `unnest(a, b)` gives a column for each, which are both called unnest.
+    """
+    name = function_name(function).lower()
+    if type(function) is not exp.Unnest:
+        return ((alias or name, None),)
+    label = "" if queries.names.dialect.unnested_by_type else alias if alias and count == 1 else name
+    return ((label, None),) * count
+
+
+def _side_by_side(queries: QueryContext, labels: tuple[tuple[str, TypeRule], ...]) -> tuple[str, ...]:
+    """The names of what several arrays give, where the number of their columns does not follow from types."""
+    dialect = queries.names.dialect
+    by_type = dialect.unnested_by_type or dialect.fields_unnested
+    return () if by_type or len(labels) == 1 else tuple(name for name, _ in labels)
+
+
 def _numbered_columns(
     queries: QueryContext, node: exp.Expr, columns: tuple[str, ...], own: tuple[tuple[str, TypeRule], ...]
 ) -> tuple[str, ...]:
@@ -470,7 +490,8 @@ def _numbered_columns(
         return (*columns, queries.names.column(offset))
     if len(columns) > max(len(own), 1) or not (node.args.get("ordinality") or offset is True):
         return columns
-    return (*columns, *(name for name, _ in own[len(columns) :]), _ORDINALITY)
+    number = "" if queries.names.dialect.unnested_by_type else _ORDINALITY
+    return (*columns, *(name for name, _ in own[len(columns) :]), number)
 
 
 def _offset(node: exp.Expr) -> object:

@@ -253,8 +253,7 @@ class QueryTranslator:
         """VALUES; a row without brackets is one column. Spark's `VALUES (1, 2) AS t(a, b)` is a whole query."""
         rows = tuple(
             tuple(
-                _NO_EXPRESSION if type(item) is exp.Placeholder else self.expression(item)
-                for item in (row.expressions if type(row) is exp.Tuple else [row])
+                _NO_EXPRESSION if type(item) is exp.Placeholder else self.expression(item) for item in self._cells(row)
             )
             for row in _distinct_rows(node.expressions)
         )
@@ -266,6 +265,22 @@ class QueryTranslator:
         named = tuple(self.names.column(column) for column in given if type(column) is exp.Identifier)
         own = tuple(dialect.values_column.format(number) for number in numbers)
         return Values(rows, (*named, *own[len(named) :]))
+
+    def _cells(self, row: exp.Expr) -> list[exp.Expr]:
+        """The values of a row: two of `(1, 2)`, of Trino's `ROW(1, 2)` and `CAST(ROW(1, 2) AS ROW(a INT, b INT))`."""
+        cells: list[exp.Expr] = row.expressions if type(row) is exp.Tuple else [row]
+        if not self.names.dialect.values_of_rows or len(cells) != 1:
+            return cells
+        made = cells[0].unnest()
+        types: list[exp.DataType] = []
+        if type(made) is exp.Cast and made.to.this is exp.DType.STRUCT:
+            types = [item.args["kind"] if type(item) is exp.ColumnDef else item for item in made.to.expressions]
+            made = made.this
+        if type(made) is not exp.Struct:
+            return cells
+        if len(types) != len(made.expressions):
+            return list(made.expressions)
+        return [exp.cast(item, type_) for item, type_ in zip(made.expressions, types, strict=True)]
 
 
 def _has_sets(group: exp.Expr | None) -> bool:
