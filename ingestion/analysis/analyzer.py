@@ -181,7 +181,7 @@ def _output_names(
             return [_OutputName(None) for _ in entries], False
         columns = _known_columns(write, schema_of)
         if columns is None:
-            return [_OutputName(None, assumed=True) for _ in entries], False
+            return _names_where_unknown(entries, write.chosen), False
     stars = [number for number, entry in enumerate(entries) if isinstance(entry, UnexpandedStar)]
     if not stars:
         kept = target.mode is WriteMode.CREATE  # PostgreSQL: behind a shorter list, columns keep the query's names
@@ -201,6 +201,14 @@ def _output_names(
         else:
             names.append(_OutputName(None, assumed=True))
     return names, False
+
+
+def _names_where_unknown(entries: Sequence[Entry], chosen: tuple[str, ...]) -> list[_OutputName]:
+    """Of `INSERT INTO t PARTITION (day) SELECT a, b FROM s` the last is t.day, whatever columns t has."""
+    first = len(entries) - len(chosen)
+    if first < 0 or any(isinstance(entry, UnexpandedStar) for entry in entries[first:]):
+        chosen, first = (), len(entries)
+    return [_OutputName(None, assumed=True)] * first + [_OutputName(name) for name in chosen]
 
 
 def _target_spelling(write: WriteForm, schema_of: SchemaLookup) -> Callable[[str], str]:

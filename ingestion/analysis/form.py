@@ -340,7 +340,8 @@ class WriteForm:
 
     `INSERT INTO w (b, a) SELECT x, y FROM s` puts s.x into w.b. `query` is None where no column is followed (LIKE,
     EXCHANGE): `sources` has what is read then. `fixed` are the
-    target's columns that a static partition sets, which positions skip. `deletes` marks rows that go: nothing flows.
+    target's columns that a static partition sets, which positions skip, `chosen` those of a partition that the rows
+    choose, which come last. `deletes` marks rows that go: nothing flows.
     `given` are the parameters of the function that the query is the body of, where each is known again in it. Of an
     `empty` table the query only says what its columns are.
     """
@@ -352,6 +353,7 @@ class WriteForm:
     deletes: bool = False
     given: tuple[str, ...] | None = None
     empty: bool = False
+    chosen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

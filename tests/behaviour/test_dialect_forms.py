@@ -1489,6 +1489,8 @@ FILES: list[Case] = [
         "s.a>o.a u.b>o.a",
     ),
     ("hive", "CREATE MANAGED TABLE IF NOT EXISTS o PARTITIONED BY (b) AS SELECT a, b FROM s", {}, "s.a>o.a s.b>o.b"),
+    ("hive", "INSERT INTO TABLE o PARTITION (p = 1, d, h) SELECT a, b, c FROM s", {}, "s.a>o.a? s.b>o.d s.c>o.h"),
+    ("spark", "INSERT OVERWRITE o PARTITION (d) SELECT s.a, u.* FROM s, u", {}, "s.a>o.a? u.*>o.*"),
     ("hive", "INSERT INTO o (a) SELECT CAST(b AS TIMESTAMPLOCALTZ) FROM s", {}, "s.b>o.a"),
     (
         "hive",

@@ -503,7 +503,9 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     """INSERT and REPLACE; its ON CONFLICT branch is a write of its own."""
     args = node.args
     mode = WriteMode.OVERWRITE if args.get("overwrite") else WriteMode.APPEND
-    target, fixed = _target_of(queries, _filled_table(node), mode, by_name=bool(args.get("by_name")))
+    filled = _filled_table(node)
+    target, fixed = _target_of(queries, filled, mode, by_name=bool(args.get("by_name")))
+    chosen = _chosen_partition(queries, filled.args.get("partition"))
     outer = queries.common_tables(node)
     target = table_behind(target, _items_changed(queries, outer))
     source = args.get("expression") or args.get("source")  # INSERT INTO t TABLE s
@@ -514,7 +516,7 @@ def insert_writes(queries: QueryTranslator, node: exp.Expr) -> Iterator[WriteFor
     query = with_tables(rows, outer)
     conflict = args.get("conflict")
     if conflict is None:
-        yield WriteForm(target, query, fixed)
+        yield WriteForm(target, query, fixed, chosen=chosen)
         return
     own, incoming = _rows_in_conflict(queries, node, target, query)
     keys = incoming.on if next(named_relations(query), None) is not None else ()  # of constants, nothing is chosen
