@@ -17,14 +17,13 @@ from ingestion.binding.relations import A_MOMENT
 from ingestion.model.digests import digest
 from ingestion.model.lineage import (
     CreateMode,
-    NameKind,
     StatementKind,
     TableChange,
     TableName,
     TableUsageNames,
     WriteMode,
 )
-from ingestion.model.namespaces import Namespace, RelationKey, candidates, created_key, may_be_temporary
+from ingestion.model.namespaces import Namespace, RelationKey, candidates, created_key, temporary_keys
 
 ANY_SESSION = "session"
 """Stands for the session of every temporary relation: the states tell those of different sessions apart."""
@@ -110,10 +109,8 @@ class NamedStatement:
         return self._modes.get(created) is CreateMode.IF_ABSENT
 
     def own_keys(self, name: TableName) -> tuple[RelationKey, ...]:
-        """The key of the session's own relation of that name, where it may have one."""
-        if name.kind is not NameKind.TABLE or name.table not in self._changing.temporary or not may_be_temporary(name):
-            return ()
-        return (created_key(name, self.namespace, ANY_SESSION),)
+        """The keys that the session's own relation of that name may have, where it may have one."""
+        return temporary_keys(name, self.namespace, ANY_SESSION) if name.table in self._changing.temporary else ()
 
     def keys(self, name: TableName) -> tuple[RelationKey, ...]:
         """The keys of other relations of that name."""

@@ -17,9 +17,10 @@ Mentions = Iterable[tuple[Occurrence, Mapping[TableName, int]]]
 def with_session_names(name: TableName, key: RelationKey, spelled: Mapping[str, str]) -> TableName:
     """A name as its relation's key has it: after `USE SCHEMA prod.core` the name t is prod.core.t.
 
-    `spelled` has the parts that the text writes otherwise than they are stored. What is temporary has no schema.
+    `spelled` has the parts that the text writes otherwise than they are stored. What is temporary has no schema, unless
+    it was made under one.
     """
-    if name.kind is not NameKind.TABLE or key.session is not None:
+    if name.kind is not NameKind.TABLE:
         return name
     parts = readable(key.parts)
     before = parts[: -len(name.parts)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingestion.model.digests import digest
 from ingestion.model.lineage import NameKind, TableName
@@ -135,11 +135,11 @@ def created_key(name: TableName, namespace: Namespace, session: str | None) -> R
     """The key of a relation that is created under `name`; `session` is given for a temporary one.
 
     `CREATE TABLE t AS …` stands in the first schema of the search path. A temporary relation keeps only its own name:
-    its schema is the session's, whatever the search path says.
+    its schema is the session's, whatever the search path says. `CREATE TEMPORARY TABLE web.t …` names one of its own.
     """
-    if session is not None:
+    if session is not None and may_be_temporary(name):
         return RelationKey((name.table,), name.kind, session)
-    return candidates(name, namespace)[0]
+    return replace(candidates(name, namespace)[0], session=session)
 
 
 def meant_key(
@@ -147,14 +147,20 @@ def meant_key(
 ) -> RelationKey:
     """The key that `name` means to a session: its temporary relation, else the first that exists, else the first.
 
-    After `CREATE TEMP TABLE t …` `FROM t` means that one, though shop.web.t exists; `FROM web.t` never does.
+    After `CREATE TEMP TABLE t …` `FROM t` means that one, though shop.web.t exists; `FROM web.t` never does, but behind
+    `CREATE TEMP TABLE web.t …`.
     """
-    if name.kind is NameKind.TABLE and session is not None and may_be_temporary(name):
-        temporary = RelationKey((name.table,), name.kind, session)
-        if exists(temporary):
-            return temporary
+    own = temporary_keys(name, namespace, session) if session is not None else ()
     keys = candidates(name, namespace)
-    return next((key for key in keys if exists(key)), keys[0])
+    return next((key for key in (*own, *keys) if exists(key)), keys[0])
+
+
+def temporary_keys(name: TableName, namespace: Namespace, session: str) -> tuple[RelationKey, ...]:
+    """The keys that a temporary relation of the session has, if `name` means one, in the order in which it looks."""
+    if name.kind is not NameKind.TABLE:
+        return ()
+    qualified = tuple(replace(key, session=session) for key in candidates(name, namespace))
+    return (RelationKey((name.table,), name.kind, session), *qualified) if may_be_temporary(name) else qualified
 
 
 def may_be_temporary(name: TableName) -> bool:

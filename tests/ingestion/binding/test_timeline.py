@@ -44,6 +44,30 @@ def test_a_temporary_table_hides_the_permanent_one_from_its_session_only() -> No
     assert edges(log) == {("hidden.x", "from_one.a"), ("t.a", "from_two.a")}
 
 
+def test_a_temporary_table_that_is_made_in_a_schema_is_found_by_its_whole_name() -> None:
+    log = bound(
+        [
+            ("one", "CREATE TEMP TABLE web.t AS SELECT x AS a FROM hidden"),
+            ("one", "INSERT INTO from_one SELECT * FROM web.t"),
+            ("two", "INSERT INTO from_two (a) SELECT a FROM web.t"),
+            ("one", "INSERT INTO from_other (a) SELECT a FROM shop.t"),
+            ("one", "DROP TABLE web.t"),
+            ("one", "INSERT INTO from_left (a) SELECT a FROM web.t"),
+        ]
+    )
+    assert edges(log) == {
+        ("hidden.x", "from_one.a"),
+        ("t.a", "from_two.a"),
+        ("t.a", "from_other.a"),
+        ("t.a", "from_left.a"),
+    }
+
+
+def test_a_temporary_table_of_the_schema_that_is_in_use_needs_no_schema() -> None:
+    log = bound(["CREATE TEMP TABLE w.t AS SELECT x AS a FROM hidden", "INSERT INTO o SELECT * FROM t"], path=("w",))
+    assert edges(log) == {("hidden.x", "o.a")}
+
+
 def test_a_name_means_the_permanent_table_until_the_temporary_one_is_made() -> None:
     log = bound(
         [
