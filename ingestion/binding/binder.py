@@ -205,6 +205,9 @@ class RelationSchemas:
             for view in over.pop(waiting.pop(), ()):
                 relations[view].vacated = True
                 waiting.append(view)
+        ended = {relations[view].key for view in self._behind_views if relations[view].vacated}
+        for view in self._behind_views:  # and what stood there before the last definition
+            relations[view].vacated |= relations[view].superseded and relations[view].key in ended
 
     def read_by(self, number: int, order: Order) -> dict[TableName, Schema | None]:
         """The columns that a statement finds under each of its names; None for what it makes itself."""

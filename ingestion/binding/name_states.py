@@ -78,7 +78,9 @@ class NamedStatement:
         self.writes = tuple(write for write in names.written if self._is_changing(write[0]))
         lasting = changing.names - changing.temporary
         self.ordered = tuple(sorted({own for name in names.names() if (own := own_name(name)) in lasting}))
-        self.changes_names = bool(self.changes) or any(write[2] is WriteMode.CREATE for write in self.writes)
+        self.changes_names = any(change.kind is not StatementKind.TRUNCATE for change in self.changes) or any(
+            write[2] is WriteMode.CREATE for write in self.writes
+        )
         self._modes = dict(names.modes)
         looked_up = dict.fromkeys(name for name in self._names_to_look_up(names) if self._is_changing(name))
         self.reads = frozenset(key for name in names.read for key in self.own_keys(name))
@@ -123,6 +125,10 @@ class _Write:
 
     token: str
     digest: str
+
+
+_EMPTIED = _Write("emptied", "emptied")
+"""Stands before what is written behind a TRUNCATE: what a CREATE TABLE AS had put there is gone, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +275,9 @@ class _Effect:
         elif change.kind is StatementKind.ALTER_TABLE:
             for key in self._subjects(change.name):
                 self._alter(key)
+        elif change.kind is StatementKind.TRUNCATE:
+            for key, history in self._own_histories(change.name):
+                self._set(key, replace(history, written=(_EMPTIED,)))
 
     def _make(self, name: TableName, *, temporary: bool) -> None:
         key = created_key(name, self._statement.namespace, ANY_SESSION if temporary else None)
@@ -311,13 +320,16 @@ class _Effect:
         self._touch(subjects[0], replaced if swap else _UNMADE)
 
     def _write(self, name: TableName, *, keeps: bool) -> None:
-        own = [key for key in self._statement.own_keys(name) if self._states.get(key)]
-        for key in own:
-            history = self._histories[self._states[key]]
+        for key, history in self._own_histories(name):
             write = self._write_into(key, history)
             content = history.written if keeps else ()
             # A write that it has had adds nothing: a loop comes to its end.
             self._set(key, replace(history, written=(*content, *({write} - {*content}))))
+
+    def _own_histories(self, name: TableName) -> list[tuple[RelationKey, _History]]:
+        """How the session's own relations of the name came to be."""
+        own = [key for key in self._statement.own_keys(name) if self._states.get(key)]
+        return [(key, self._histories[self._states[key]]) for key in own]
 
     def _write_into(self, key: RelationKey, history: _History) -> _Write:
         others = (pair for pair in self._before if pair[0] != key)

@@ -23,6 +23,7 @@ from ingestion.model.lineage import (
     NameKind,
     Reference,
     StarOutput,
+    StatementKind,
     TableName,
     Target,
     Transformation,
@@ -376,6 +377,7 @@ class _Inliner:
             with self._isolation.around(FailureStage.FOLDING, statement.occurrence.order):
                 self._isolation.probe(FailureStage.FOLDING, statement.occurrence)
                 versions.restore(statement)
+                versions.empty(statement)
                 for flow in statement.lineage.flows:
                     if flow.target is not None:
                         self._add(_FlowNode(number, flow, flow.target), versions)
@@ -513,6 +515,12 @@ class _Versions:
         """The version after another write."""
         self._newest[relation] = self._current[relation] = self._newest.get(relation, 0) + 1
         return self._current[relation]
+
+    def empty(self, statement: BoundStatement) -> None:
+        """Begins with nothing in what the statement empties: `TRUNCATE t`."""
+        for change in statement.lineage.changes:
+            if change.kind is StatementKind.TRUNCATE and change.name in statement.meaning:
+                self.next(statement.meaning[change.name])
 
     def restore(self, statement: BoundStatement) -> None:
         """Makes current what the statement found."""

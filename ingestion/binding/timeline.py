@@ -321,6 +321,8 @@ class _TimelineReader:
         for change in names.changes:
             if change.kind in CREATING_KINDS:
                 self._define(creations[change.name], occurrence, change, meaning)
+            elif change.kind is StatementKind.TRUNCATE:
+                self._empty(occurrence, change.name, meaning)
             else:
                 self._apply(occurrence, change, meaning)
         for name, temporary, mode in names.written:
@@ -478,6 +480,12 @@ class _TimelineReader:
             relation.declared = change
             if change.other is not None:
                 relation.like = self._relation_of(change.other, occurrence)
+
+    def _empty(self, occurrence: Occurrence, name: TableName, meaning: dict[TableName, int]) -> None:
+        """TRUNCATE t: of what stays, which statement filled it is told whatever was there before."""
+        number = self._in_force.get(self._key_of(name, occurrence))
+        if number is not None and self.relations[number].temporary:
+            meaning[name] = number
 
     def _apply(self, occurrence: Occurrence, change: TableChange, meaning: dict[TableName, int]) -> None:
         """What DDL does to names: `ALTER TABLE new RENAME TO t` leaves one relation, which is called t from now on.

@@ -121,6 +121,7 @@ class StatementKind(StrEnum):
     UPDATE = "update"
     MERGE = "merge"
     DELETE = "delete"
+    TRUNCATE = "truncate"  # all rows go, by TRUNCATE or by a DELETE without a condition
     COPY = "copy"
     CREATE_TABLE_LIKE = "create_table_like"  # LIKE and CLONE
     ALTER_TABLE = "alter_table"  # columns added, dropped, renamed

@@ -153,7 +153,7 @@ class Outcome(_DescribedCode):
     )
     SHOW = "show", _SKIPPED, "Shows or describes objects."
     TRANSACTION = "transaction", _SKIPPED, "Begins or ends a transaction, or sets a savepoint."
-    TRUNCATE = "truncate", _SKIPPED, "Empties a table."
+    TRUNCATE = "truncate", _SKIPPED, "Empties a table; of a temporary one, what is read later was written since."
     VARIABLE = "variable", _SKIPPED, "Declares a variable."
 
     # A record that says nothing of lineage.

@@ -13,7 +13,6 @@ from ingestion.analysis.form import RelationalStatement
 from ingestion.analysis.symbolic import dumps, loads
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
-from ingestion.dialects.definition import keywords
 from ingestion.dialects.unfilled_templates import template_in_quotes, template_in_script
 from ingestion.errors import Templated, Unparsable
 from ingestion.model.lineage import StatementKind
@@ -26,6 +25,7 @@ from ingestion.scripts.connector_tables import with_locations
 from ingestion.scripts.unfollowed_changes import defined_routines, is_misspelt_definition
 from ingestion.statements import StatementText, classify, split
 from ingestion.statements.classification import BLOCKS, Classification
+from ingestion.statements.emptied_tables import emptied_table, is_straight
 from ingestion.statements.inner_queries import prepared_text
 from ingestion.statements.routines.bodies import (
     WrittenRows,
@@ -83,13 +83,7 @@ _RUN_BY_THEMSELVES = frozenset({"task", "alert"})
 """What the engine runs on its own, so that no other statement need tell what it calls."""
 NO_SESSION = Session()
 """One of which nothing is known yet: names are as they are written."""
-_CONTROL_FLOW = re.compile(
-    r"\b(?:while|loop|until|else?\s*+if|elif|goto|rollback|abort|exception|handler|catch|end\s++(?:if|case|for|repeat))\b"
-    r"|\bif\s++(?!(?:not\s++)?exists\s++[^\s(])|\\(?:if|elif)\b"
-)
-"""Words by which statements are left out, run again or taken back. Blocks are not known in every dialect."""
 _MAKING_OTHERS = ("drop", "replace", "truncate", "delete")
-_BEHIND_EMPTIED = keywords("all cascade continue drop identity immediate restart restrict reuse storage ;")
 # T-SQL's SET ROWCOUNT 5 leaves all rows but five; FROM t AT (OFFSET => -60) reads what a table held before.
 _ROWS_STAY = re.compile(r"\bset\s++rowcount\b|\b(?:at|before)\s*+\(|\bas\s++of\b", re.IGNORECASE)
 _LONE_QUERY = re.compile(r"[\s(]*+(select|with|from|values)\b", re.IGNORECASE)
@@ -231,24 +225,14 @@ def script_statements(
                 line, text, problem = _readable(statement, step, dialect)
                 at = column if step.text == statement.text else 0
                 found, in_order = classify(text, dialect), straight and at > 0
-                empties = _emptied_table(text, found, dialect) if empties_all and in_order else ()
+                empties = emptied_table(text, dialect) if empties_all and in_order else ()
                 yield ScriptStatement(line, text, problem, at, view, calls, namespace, found, in_order, empties)
 
 
 def _replaces_in_order(script: str) -> bool:
     """Whether a script may make or fill anew what it made, which nobody asks of others, and in the order it has."""
     lowered = script.lower()
-    return any(verb in lowered for verb in _MAKING_OTHERS) and _CONTROL_FLOW.search(lowered) is None
-
-
-def _emptied_table(text: str, found: Classification, dialect: Dialect) -> tuple[str, ...]:
-    """The table of `TRUNCATE TABLE w` and `DELETE FROM w`; () of any other statement."""
-    if found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
-        return ()
-    code = Code.of(text, dialect)
-    first = 1 + (code.word(1) in ("table", "from"))
-    name, end = code.dotted_name(first)
-    return name if all(code.word(number) in _BEHIND_EMPTIED for number in range(end, len(code))) else ()
+    return any(verb in lowered for verb in _MAKING_OTHERS) and is_straight(script)
 
 
 def _sessions(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.behaviour.conftest import Shop
 from tests.behaviour.harness import Record
 
@@ -96,6 +98,75 @@ def test_a_table_dropped_and_made_again_starts_anew(shop: Opened) -> None:
         "insert into tgt2 select a from tmp",
     )
     assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.b", "tgt2.a")}
+
+
+EMPTYING = [
+    ("postgres", "tmp", "truncate tmp"),
+    ("postgres", "tmp", "/* all of it */ truncate table tmp restart identity"),
+    ("postgres", "pg_temp.tmp", "delete from pg_temp.tmp"),
+    ("mysql", "tmp", "truncate tmp"),
+    ("tsql", "#tmp", "truncate table #tmp"),
+    ("tsql", "#tmp", "delete #tmp"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "name", "emptying"), EMPTYING)
+def test_a_table_that_was_emptied_holds_what_is_written_since(
+    shop: Opened, dialect: str, name: str, emptying: str
+) -> None:
+    temporary = "" if dialect == "tsql" else "temporary "
+    outcome = shop(TABLES, dialect=dialect).run(
+        f"create {temporary}table {name} (a int)",
+        f"insert into {name} select a from src1",
+        f"insert into tgt1 (a) select a from {name}",
+        emptying,
+        f"insert into {name} select b from src2",
+        f"insert into tgt2 (a) select a from {name}",
+        emptying,
+        f"insert into tgt2 (b) select a from {name}",
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.b", "tgt2.a")}
+    reason = "delete" if "delete" in emptying else "truncate"
+    assert [outcome.outcomes[number] for number in (3, 6)] == [("skipped", reason)] * 2
+
+
+@pytest.mark.parametrize("kept", ["delete from tmp where a > 7", "truncate tmp, src2", "truncate other"])
+def test_what_may_leave_rows_empties_nothing(shop: Opened, kept: str) -> None:
+    outcome = shop(TABLES).run(
+        "create temp table tmp as select a from src1",
+        "create temp table other as select a from src1",
+        kept,
+        "insert into tmp select b from src2",
+        "insert into tgt2 (a) select a from tmp",
+    )
+    assert outcome.columns == {("src1.a", "tgt2.a"), ("src2.b", "tgt2.a")}
+
+
+@pytest.mark.parametrize(
+    ("emptying", "made_of"),
+    [("truncate table #tmp", {"src2.b"}), ("if @full = 1 truncate table #tmp", {"src1.a", "src2.b"})],
+)
+def test_a_block_may_empty_a_table_in_a_branch(shop: Opened, emptying: str, made_of: set[str]) -> None:
+    outcome = shop(TABLES, dialect="tsql").run(
+        "declare @full bit = 1; begin create table #tmp (a int); insert into #tmp select a from src1;"
+        f" {emptying}; insert into #tmp select b from src2; insert into tgt2 (a) select a from #tmp end"
+    )
+    assert outcome.columns == {(one, "tgt2.a") for one in made_of}
+
+
+def test_what_one_session_empties_is_its_own(shop: Opened) -> None:
+    first, second, *readers = two_sessions()
+    emptied = Record("truncate tmp", "s2", 2.5)
+    outcome = shop(TABLES).run(first, second, emptied, *readers)
+    assert outcome.columns == {("src1.a", "tgt1.a")}
+
+
+def test_a_table_that_stays_is_made_of_all_that_filled_it(shop: Opened) -> None:
+    outcome = shop(TABLES).run(
+        "insert into tgt1 (a) select a from src1", "truncate tgt1", "insert into tgt1 (a) select a from src2"
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a"), ("src2.a", "tgt1.a")}
+    assert ("skipped", "truncate") in outcome.outcomes
 
 
 def test_a_temporary_view_is_read_through_like_a_table(shop: Opened) -> None:

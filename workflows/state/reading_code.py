@@ -68,6 +68,7 @@ READING_CODE = (
     "ingestion.statements.altered_types",
     "ingestion.statements.classification",
     "ingestion.statements.cleaning",
+    "ingestion.statements.emptied_tables",
     "ingestion.statements.fingerprints",
     "ingestion.statements.inner_queries",
     "ingestion.statements.masking",

@@ -48,6 +48,7 @@ from ingestion.parsing.sqlglot.statements.writes import (
 from ingestion.parsing.token_names import relation_name
 from ingestion.statements import split
 from ingestion.statements.cleaning import plainly_spelled
+from ingestion.statements.emptied_tables import EMPTYING, emptied_table
 from ingestion.statements.routines.steps import runs_elsewhere
 
 # sqlglot's warnings of unsupported syntax quote the statement, literals and all.
@@ -142,12 +143,28 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     """
     rules = dialect_of(dialect)
     try:
+        emptying = _emptying(text, rules)
+        if emptying is not None:
+            return emptying
         statement = _parse(plainly_spelled(text, rules), rules, 0)
         return with_generated_columns(with_types(statement, text, rules), text, rules)
     except FinalRefusal:
         raise
     except Unparsable as error:
         raise _explanation(error, text) from error.__cause__
+
+
+def _emptying(text: str, rules: Dialect) -> RelationalStatement | None:
+    """TRUNCATE TABLE t, and DELETE FROM t without a condition: nothing flows, and what t held is gone.
+
+    Of a part of a statement it is not asked: the rows that T-SQL's `DELETE t OUTPUT deleted.a INTO u` takes go into u.
+    """
+    lowered = text.lower()
+    emptied = emptied_table(text, rules) if any(word in lowered for word in EMPTYING) else ()
+    if not emptied:
+        return None
+    kind = StatementKind.DELETE if Code.of(text, rules).word(0) == "delete" else StatementKind.TRUNCATE
+    return RelationalStatement(kind, rules.name, (), (TableChange(StatementKind.TRUNCATE, TableName(emptied)),))
 
 
 def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:

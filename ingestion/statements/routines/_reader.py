@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ingestion.dialects import Dialect
@@ -16,6 +16,7 @@ from ingestion.dialects.definition import Separator, keywords
 from ingestion.dialects.keywords import CONVERSATIONS, NO_BLOCKS
 from ingestion.model.outcomes import Outcome
 from ingestion.statements._chains import without_chains
+from ingestion.statements.emptied_tables import is_straight
 from ingestion.statements.routines.steps import (
     Held,
     RoutineStep,
@@ -776,10 +777,13 @@ def read_body(
     """
     code = Code.of(without_chains(text, dialect), dialect)
     if dialect.separator is Separator.GO:
-        return _transact_body(code, variables)
-    reader = _Reader(code, variables, depth)
-    reader.read()
-    return without_repetition(reader.steps), tuple(reader.returned)
+        steps, returned = _transact_body(code, variables)
+    else:
+        reader = _Reader(code, variables, depth)
+        reader.read()
+        steps, returned = without_repetition(reader.steps), tuple(reader.returned)
+    straight = depth == 0 and is_straight(text)
+    return (tuple(replace(step, straight=True) for step in steps) if straight else steps), returned
 
 
 @dataclass(slots=True)

@@ -60,11 +60,13 @@ class RoutineStep:
     """One thing that a body does: runs a statement (`text`), calls a routine (`calls`), or what `problem` says.
 
     In `text` the routine's variables are parameters (`:name`), or items of WITH that have the queries that filled them.
+    `straight`: the body has no branch, loop or handler by which it may be left out, run again or taken back.
     """
 
     text: str = ""
     calls: tuple[str, ...] = ()
     problem: str = ""
+    straight: bool = field(default=False, compare=False)
 
 
 def constant(code: Code, first: int, last: int) -> str | None:

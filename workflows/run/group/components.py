@@ -10,7 +10,7 @@ from networkx.utils import UnionFind
 
 from ingestion.analysis.analyzer import CREATING_KINDS
 from ingestion.binding.name_states import own_name
-from ingestion.model.lineage import NameKind, TableName, TableUsageNames
+from ingestion.model.lineage import NameKind, StatementKind, TableName, TableUsageNames
 from ingestion.model.namespaces import Mention, Namespace, NamespaceDefaults, candidates
 from ingestion.model.outcomes import Outcome
 from ingestion.resolution import FoundBy, Resolution, Resolved, Resolver, Unresolved
@@ -132,6 +132,8 @@ def _bonds(mentioned: MentionedNames, templates: Collection[str]) -> _Bonds:
 def _made_names(names: TableUsageNames) -> Iterator[TableName]:
     yield from (name for name, _temporary in names.created)
     for change in names.changes:
+        if change.kind is StatementKind.TRUNCATE:
+            continue
         yield change.name
         if change.other is not None and change.kind not in CREATING_KINDS:
             yield change.other

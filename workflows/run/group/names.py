@@ -20,6 +20,7 @@ from workflows.runtime.spill import PackedMapping, SpillMapping
 
 _MOVING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.RENAME, StatementKind.SWAP})
 _CHANGING_KINDS = frozenset({StatementKind.ALTER_TABLE, StatementKind.SWAP})
+_NOT_ENDING = CREATING_KINDS | {StatementKind.TRUNCATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def _definitions(names: TableUsageNames) -> Iterator[tuple[str, bool]]:
     """
     yield from ((own_name(name), False) for name, _temporary in names.created)
     for change in names.changes:
-        if change.kind not in CREATING_KINDS:
+        if change.kind not in _NOT_ENDING:
             yield own_name(change.name), change.kind in _CHANGING_KINDS
             if change.other is not None:
                 yield own_name(change.other), change.kind is StatementKind.SWAP

@@ -33,8 +33,8 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import tokens
 from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
-from ingestion.model.lineage import StatementKind, StatementLineage
-from ingestion.model.namespaces import unreadable
+from ingestion.model.lineage import StatementKind, StatementLineage, TableName
+from ingestion.model.namespaces import may_be_temporary, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.model.table_commits import commit_beginning, commit_format
 from ingestion.parsing.targets import written_tables
@@ -42,6 +42,7 @@ from ingestion.parsing.templates import LISTED, REPORTED
 from ingestion.plans.rendering import plan_fingerprint
 from ingestion.statements import Classification, StatementText, classify, holds_sql, split
 from ingestion.statements.classification import BLOCKS
+from ingestion.statements.emptied_tables import emptied_table
 from ingestion.statements.fingerprints import FingerprintCache, SeenQueries
 from ingestion.statements.inner_queries import HOLD_QUERIES, inner_query
 from ingestion.statements.masking import fingerprint
@@ -465,18 +466,19 @@ def step_row(step: RoutineStep, dialect: str, state: TaskState) -> StatementRow:
         return StatementRow(skipped=step.problem)
     if step.calls:
         return StatementRow(skipped=Outcome.CALL, called=_followed_call(step.calls, dialect))
-    row = _statement(step.text, dialect, state)
+    row = _statement(step.text, dialect, state, straight=step.straight)
     return replace(row, sets=False, set_database=None, set_path=None, set_how=None)
 
 
-def _statement(text: str, dialect: str, state: TaskState) -> StatementRow:
+def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = True) -> StatementRow:
     try:
         found = classify(text, dialect)
         if _picks_a_template(found, text, dialect):
             return _with_session_change(StatementRow(dead=Templated.code), found, text, dialect)
         if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
             return StatementRow(dead=Templated.code)
-        if found.skip_reason is not None and not _gives_rows(found, text, dialect):
+        empties = straight and _empties_own_table(found, text, dialect)
+        if found.skip_reason is not None and not empties and not _gives_rows(found, text, dialect):
             return _row_without_lineage(found.skip_reason, found, text, dialect, state)
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
             return StatementRow(dead=Outcome.NOT_SQL)
@@ -487,6 +489,14 @@ def _statement(text: str, dialect: str, state: TaskState) -> StatementRow:
         return StatementRow(fingerprint=key)
     state.seen.add((dialect, key))
     return StatementRow(fingerprint=key, text=text)
+
+
+def _empties_own_table(found: Classification, text: str, dialect: str) -> bool:
+    """Whether a statement without lineage empties what may be a temporary table: what is read of it later is new."""
+    if found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
+        return False
+    name = emptied_table(text, dialect_of(dialect))
+    return bool(name) and may_be_temporary(TableName(name))
 
 
 def _row_without_lineage(

@@ -354,4 +354,6 @@ def _reason_without_flow(source: LineageSource, number: int) -> Outcome:
         return Outcome.ROUTINE_DEFINITION  # of a function, which is read as a view that has no place
     if targets:
         return Outcome.TEMPORARY
+    if any(change.kind is StatementKind.TRUNCATE for change in lineage.changes):
+        return Outcome.DELETE if lineage.kind is StatementKind.DELETE else Outcome.TRUNCATE
     return Outcome.DEFINITION if lineage.changes else Outcome.NO_LINEAGE

@@ -27,6 +27,8 @@ STATEMENTS = {
     "INSERT INTO t1 SELECT * FROM stage": ("t1 stage", "", ""),
     "INSERT INTO t1 SELECT b, a, c FROM t1": ("t1", "", ""),
     "ALTER TABLE t1 ADD COLUMN z int": ("t1", "", ""),
+    "TRUNCATE t1": ("t1", "", ""),
+    "DELETE FROM t2": ("t2", "", ""),
     "DROP TABLE t1": ("t1", "", "t1"),
     "DROP TABLE t2": ("t2", "", "t2"),
     "INSERT INTO out1 (k, l) SELECT a, c FROM t1": ("t1", "", ""),
