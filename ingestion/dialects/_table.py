@@ -419,6 +419,7 @@ _TRINO = Dialect(
     "trino",
     IGNORED_CASE,
     IGNORED_CASE,
+    dollar_quotes=DollarQuotes.PLAIN,
     output_names_in_group_by=False,
     output_names_in_having=False,
     numbered_output="_col{}",

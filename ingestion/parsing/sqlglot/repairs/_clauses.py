@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERY_STARTS
+from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES, QUERY_STARTS
+from ingestion.parsing.sqlglot.repairs._servers import unknown_types
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
 _ENDS = keywords("order limit offset")
@@ -40,6 +41,8 @@ _INTEGERS = keywords("int integer")
 _SIGNS = keywords("signed unsigned")
 _BEHIND_GROUPS = keywords("having order limit window union except intersect into for with procedure ) ;")
 _BEFORE_ROWS = keywords("( union except intersect all distinct")
+_BEFORE_LISTED = keywords("from join , lateral")
+_BEHIND_LISTED = keywords("union intersect except order limit offset fetch")
 _ESCAPES = {"d": "DATE", "fn": "", "oj": "(", "t": "TIME", "ts": "TIMESTAMP"}
 _OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`")
 _NAMED_SIGNS = frozenset("~!@#%^&|`")
@@ -291,6 +294,41 @@ def _vector_words(code: Code) -> Iterator[Edit]:
             third = next(iter([*code.items(number + 2, closing)][2:]), None)
             if third is not None and code.is_word(third[0]):
                 yield code.edit(third[0] - 1, closing - 1, "")
+
+
+def combined_values(code: Code) -> Iterator[Edit]:
+    """FROM (VALUES (1) UNION ALL SELECT a FROM s)  is  FROM (SELECT * FROM (VALUES (1)) UNION ALL SELECT a FROM s)."""
+    for number in range(2, len(code)):
+        if code.words(number - 1, 2) != ("(", "values") or code.word(number - 2) not in _BEFORE_LISTED:
+            continue
+        end = next((index for index in code.outside(number + 1) if code.word(index) in _BEHIND_LISTED), None)
+        if end is not None:
+            yield code.start_of(number), code.start_of(number), "SELECT * FROM ("
+            yield code.end_of(end - 1), code.end_of(end - 1), ")"
+
+
+def _settings_of_query(code: Code) -> Iterator[Edit]:
+    """Trino: WITH SESSION time_zone_id = 'UTC', c.p = 1 SELECT … sets properties for one query."""
+    for number in range(len(code) - 3):
+        if code.stands(number, "with", "session") and code.word(number + 2) not in ("as", "("):
+            end = next((index for index in code.outside(number + 2) if code.word(index) in QUERIES), None)
+            if end is not None:
+                yield code.edit(number, end - 1)
+
+
+def _functions_as_text(code: Code) -> Iterator[Edit]:
+    """Trino: WITH FUNCTION f(x bigint) RETURNS bigint LANGUAGE PYTHON … AS $$…$$ SELECT f(a): made of its arguments."""
+    for number in range(len(code) - 2):
+        if not code.stands(number, "with", "function"):
+            continue
+        first, last = number + 1, number
+        for index in range(first, len(code)):
+            if code.is_string(index) and code.text.startswith("$$", code.start_of(index)):
+                last = index
+                if code.words(index + 1, 2) != (",", "function"):
+                    break
+        if last > number:
+            yield code.edit(number, last)
 
 
 def _inserted_row(code: Code) -> Iterator[Edit]:
@@ -548,7 +586,10 @@ def recursion_clauses(code: Code) -> Iterator[Edit]:
 
 _MYSQL = (_defaults, _ways_to_select, _signed_integers, _ordered_groups, _matched_columns, _escapes)
 
+_TRINO = (_settings_of_query, _functions_as_text, unknown_types)
+
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
+    "athena": _TRINO,
     "bigquery": (_graph_rows, _inserted_row),
     "databricks": (_at_version, _scripted_rows),
     "duckdb": (_ordered_pivots, _graph_rows),
@@ -566,7 +607,9 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
         _tables_and_columns,
     ),
     "greenplum": (_trimmed_text, _own_operators, _typed_texts),
+    "presto": _TRINO,
     "postgres": (_trimmed_text, _graph_rows, _named_joins, _own_operators, _typed_texts),
     "spark": (_at_version, _scripted_rows),
+    "trino": _TRINO,
     "tsql": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
 }

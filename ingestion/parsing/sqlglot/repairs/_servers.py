@@ -587,6 +587,6 @@ def _edit(code: Code, first: int) -> Iterator[Edit]:
     last = first
     while code.word(last)[:1].isalpha() and code.word(last) not in _known_words(code.dialect.sqlglot):
         if not code.stands(last + 1, "."):
-            yield code.edit(first, last, "text")
+            yield code.edit(first, code.closing(last + 1) if code.stands(last + 1, "(") else last, "text")
             return
         last += 2

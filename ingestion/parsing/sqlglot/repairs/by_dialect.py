@@ -15,7 +15,7 @@ from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
 from ingestion.parsing.sqlglot.repairs._changed_rows import included_columns, rows_of_changes
-from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, recursion_clauses
+from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, combined_values, recursion_clauses
 from ingestion.parsing.sqlglot.repairs._documents import document_functions, is_misread_document, nested_rows
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
@@ -757,6 +757,7 @@ _EVERYWHERE: tuple[Repair, ...] = (
     _sized_vectors,
     document_functions,
     recursion_clauses,
+    combined_values,
 )
 
 

@@ -272,3 +272,35 @@ def test_a_text_of_any_type_is_constant(dialect: str) -> None:
     chosen = "b && geometry 'POINT(1 2)' and c like 'x' and d between pg_lsn '0' and pg_lsn '1' and e > date '2020-1-1'"
     text = f"select a, box '(0,0)' as x from s where {chosen}"
     assert column_lines(text, dialect) == {"a = s.a", "x is constant", *(f"* filter s.{name}" for name in "bcde")}
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "snowflake", "trino"])
+@pytest.mark.parametrize("behind", ["union all select s.x from s", "union (select s.x from s) order by 1 limit 3"])
+def test_rows_that_are_listed_may_begin_a_union(dialect: str, behind: str) -> None:
+    lines = value_lines(f"insert into t (a) select v.k from (values (1), (2) {behind}) as v (k)", dialect)
+    assert {line.lower() for line in lines} == {"a = s.x"}
+
+
+@pytest.mark.parametrize("dialect", ["athena", "presto", "trino"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "with session q = 1, c.p = cast('2' as varchar) select x as a from s",
+        "with session q = 1 with d as (select x as a from s) select a from d",
+        "with session as (select x as a from s) select a from session",
+    ],
+)
+def test_trino_sets_properties_for_a_query(dialect: str, text: str) -> None:
+    assert column_lines(text, dialect) == {"a = s.x"}
+
+
+@pytest.mark.parametrize("others", ["", ", function g(y double) returns double language python as $$ select $$"])
+def test_a_function_in_another_language_is_made_of_its_arguments(others: str) -> None:
+    function = "function f(y bigint) returns bigint language python with (handler = 'h') as $$ def h(y): return y $$"
+    assert column_lines(f"with {function}{others} select f(x) as a from s", "trino") == {"a f s.x"}
+
+
+@pytest.mark.parametrize("type_", ["qdigest(double)", "p4hyperloglog", "setdigest"])
+def test_trinos_sketches_are_made_of_what_is_cast(type_: str) -> None:
+    text = f"select cast(x as {type_}) as a, cast(row(y, z) as row(p int, q ipaddress)).q as b from s"
+    assert column_lines(text, "trino") == {"a f s.x", "b f s.z"}

@@ -90,6 +90,10 @@ EXAMPLES = {
     "_searched_texts": "INSERT INTO t (k, a) SELECT x.[KEY], x.RANK FROM CONTAINSTABLE(d.s, (p, q), 'w') AS x",
     "_searched_vectors": "INSERT INTO o (no) SELECT b.no FROM "
     "VECTOR_SEARCH(TABLE = lib.s AS b, COLUMN = gist, SIMILAR_TO = @w, METRIC = 'cosine', TOP_N = 3) AS f",
+    "_functions_as_text": "INSERT INTO o (a) WITH FUNCTION f(x bigint) RETURNS bigint LANGUAGE PYTHON AS "
+    "$$ def f(x) $$ SELECT f(s.no) FROM s",
+    "_settings_of_query": "INSERT INTO o (a) WITH SESSION c.p = CAST(1 AS varchar), q = 2 SELECT no FROM s",
+    "combined_values": "INSERT INTO o (a) SELECT v.x FROM (VALUES (1) UNION ALL SELECT no FROM s) v (x)",
     "_signed_integers": "INSERT INTO o (a) SELECT CAST(s.p AS UNSIGNED INTEGER) FROM s",
     "_sink": "CREATE SINK k AS SELECT no FROM s",
     "_sized_vectors": "CREATE TABLE s (no INT, v VECTOR(3, FLOAT32))",
