@@ -68,8 +68,8 @@ _CLAUSES = {" FILTER (WHERE ": FILTER, " windowspecdefinition(": WINDOW}
 """What stands behind an aggregate: which rows it is of, and the window that it is over."""
 _DEEPEST = 25
 """Values in values that are told apart: a loop over withColumn makes one expression of hundreds of CASE."""
-_OF_EXPRESSION = re.compile(r"\w*\(.*\)|CASE .* END", re.DOTALL)
-_LITERALS = re.compile(r"\?(?:[^\w(),?]*+\?)+")
+_OF_EXPRESSION = re.compile(r"(?:\w*\(.*\)|[\w.]+)(?:\[.*\])+|\w*\(.*\)|CASE .* END|.+ [RI]?LIKE .+", re.DOTALL)
+_LITERALS = re.compile(r"\?(?:[^\w(),\[\]?]*+\?)+")
 _WORDS_OF_NAMES = {word.upper() for word in vocabulary.KEYWORDS | vocabulary.TYPES} | keywords(
     "BY CURRENT FOLLOWING ORDER OVER PARTITION PRECEDING RANGE ROW ROWS UNBOUNDED"
 )
@@ -219,11 +219,12 @@ def masked_name(element: Element, scope: Mapping[int, Attribute]) -> str:
     """
     name, expression = element.name, element.expression
     has_form = _OF_EXPRESSION.fullmatch(name) is not None
-    if not has_form and (name != expression or element.is_bare or _WORD.fullmatch(name)):
-        return ""  # lit("k").alias("k") and lit("k") are printed alike
-    used = {attribute.name.casefold() for _, _, attribute in attribute_spans(expression, scope)}
-    if not has_form:
-        return "" if used else "?"
+    attributes = [attribute for _, _, attribute in attribute_spans(expression, scope)]
+    if not has_form and attributes:  # a view casts its columns, and calls them as they were called
+        return next((one.masked for one in attributes if one.name == name), "")
+    if not has_form:  # lit("k").alias("k") and lit("k") are printed alike, and it may be a secret
+        return "?" if name == expression and not element.is_bare else ""
+    used = {attribute.name.casefold() for attribute in attributes}
     if not _is_shared(name, expression, used):
         return ""
     shown = {attribute.name.casefold(): attribute.masked or attribute.name for attribute in scope.values()}

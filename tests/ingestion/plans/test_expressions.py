@@ -123,7 +123,11 @@ def test_no_word_or_number_of_a_literal_is_repeated(literal: str, pattern: str) 
         ("(a#1 * 2)", "amount(EUR)", ""),
         ("concat(a#1, EUR)", "total (EUR)", ""),
         ("secret", "c", ""),
-        ("k", "k", ""),
+        ("k", "k", "?"),
+        ("a#1[secret]", "a[secret]", "a[?]"),
+        ("split(a#1, secret, -1)[0]", "split(a, secret, -1)[0]", "split(a, ?, -?)[?]"),
+        ("StartsWith(a#1, secret)", "a LIKE secret%", "a LIKE ?%"),
+        ("NOT RLIKE(a#1, secret)", "(NOT a RLIKE secret)", "(NOT a RLIKE ?)"),
         ("upper(a#1)", "a", ""),
     ],
 )
