@@ -236,7 +236,7 @@ _HIVE = replace(
     range_column="",
     versions_in_names=False,
     casts_keep_names=False,
-    numbered_output="_c{}",
+    numbered_item="_c{}",
 )
 
 SPARK_FAMILY = (

@@ -239,6 +239,7 @@ class Dialect:
     repeated_names_numbered: bool = False  # CREATE TABLE o AS SELECT a, b AS a: columns a and a_1
     named_by_function: bool = False  # SELECT upper(a): a column "upper"
     casts_keep_names: bool = False  # SELECT CAST(a AS STRING): a column "a"
+    numbered_item: str = ""  # SELECT *, a + 1: its name by its place in the list, from 0, which other queries know
     numbered_output: str = ""  # SELECT a + 1: its name by its position, from 0
     unnamed_numbered_alone: bool = False  # ... among those that have none
     fields_of_values_unnamed: bool = False  # SELECT f(a).b, ROW(a).*: columns without names, where a.b has one

@@ -210,7 +210,7 @@ _OTHER_OBJECTS = keywords(
     "schema database catalog sequence type domain extension stage stream synonym alias model server statistics"
     " dictionary warehouse integration secret share tablespace publication subscription language cast operator"
     " collation conversion format source library connection credential certificate key partition fulltext"
-    " resource reservation capacity assignment tag network application service snapshot_policy"
+    " resource reservation capacity assignment tag network application service snapshot_policy scheduled"
 )
 DDL_OBJECTS = _ROUTINES | _ACCESS | _OTHER_OBJECTS | keywords("table view index flow pipe session system database")
 """What CREATE, ALTER and DROP may be of, by the word for it."""

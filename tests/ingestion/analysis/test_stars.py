@@ -26,6 +26,8 @@ KNOWN = {"t": "a b c", "u": "k x"}
         ("hive", "select `(b|k)?+.+` from t", {"a = t.a", "c = t.c"}),
         ("hive", "select u.`X.*`, t.`[ab].*` from t join u", {"x = u.x", "a = t.a", "b = t.b"}),
         ("hive", "select `b` from t", {"b = t.b"}),
+        ("hive", "select *, b + 1 from t", {"a = t.a", "b = t.b", "c = t.c", "_c1 f t.b"}),
+        ("impala", "select x._c1 from (select *, b + 1 from t) x", {"_c1 f t.b"}),
         ("spark", "select `(a)?+.+` from (select a, b from t) d", {"b = t.b"}),
         ("databricks", "select t.* except (a) from t", {"b = t.b", "c = t.c"}),
         ("postgres", "select d.* from (select a as p, * from t) d", {"p = t.a", "a = t.a", "b = t.b", "c = t.c"}),

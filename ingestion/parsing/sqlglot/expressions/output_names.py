@@ -112,7 +112,8 @@ _POSTGRES_TYPES = {
 def output_name(names: Names, node: exp.Expr, expression: Expression) -> str:
     """The name of an output that is given none: PostgreSQL names it by its function, most by its text.
 
-    "" in Trino and BigQuery, which number what has no name in the end, behind all stars.
+    "" in Trino and BigQuery, which number what has no name in the end, behind all stars, and in Hive, which numbers it
+    by its place in the list.
     """
     while type(node) is exp.Paren:
         node = node.this
@@ -125,7 +126,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression) -> str:
     dialect = names.dialect
     if dialect.named_by_function:
         return _by_function(names, node)
-    if dialect.numbered_output:
+    if dialect.numbered_output or dialect.numbered_item:
         return ""
     written = _call_as_written(names, node) if dialect.named_as_written else ""
     if dialect.operators_in_parentheses:

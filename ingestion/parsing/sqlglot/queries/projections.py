@@ -146,7 +146,7 @@ def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iter
         if columns is not None:
             yield _star_of_columns(queries, node, columns)
             return
-        yield _output_of(queries, node)
+        yield _output_of(queries, node, number)
 
 
 def _star_of_value(queries: QueryContext, node: exp.Expr) -> Star | None:
@@ -167,10 +167,11 @@ def _star_of_value(queries: QueryContext, node: exp.Expr) -> Star | None:
     return star._replace(names=tuple(queries.names.column(alias) for alias in node.expressions)) if named else star
 
 
-def _output_of(queries: QueryContext, node: exp.Expr) -> Projection | Star:
+def _output_of(queries: QueryContext, node: exp.Expr, number: int) -> Projection | Star:
     """The output of an expression; of INLINE(xs) the fields of the structs in xs, where they are known."""
     expression = queries.expression(node)
-    output = Projection(output_name(queries.names, node, expression), expression)
+    name = output_name(queries.names, node, expression) or queries.names.dialect.numbered_item.format(number)
+    output = Projection(name, expression)
     array = array_of_inline(node, queries.names.dialect)
     return output if array is None else Star(value=queries.expression(array), unless=output, depth=_OF_ARRAY)
 

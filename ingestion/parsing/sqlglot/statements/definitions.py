@@ -70,7 +70,7 @@ _TYPE_ENDS = keywords(
     "codec ttl materialized alias ephemeral stored virtual on hidden inline implicitly using tag policy sum max min "
     "replace hll_union bitmap_union zerofill increment start column_format sort encrypt"
 )
-_COLLECTIONS = keywords("array struct map row record nested tuple")
+_COLLECTIONS = keywords("array struct map row record nested tuple uniontype")
 
 # What stands behind ALTER and its object, where no column is meant.
 _KINDS_OF_RELATION = keywords(

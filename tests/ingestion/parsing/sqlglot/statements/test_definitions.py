@@ -37,6 +37,11 @@ def test_a_table_that_names_its_partitions_alone_has_columns_that_stand_elsewher
     assert {str(edge.target) for edge in LineageParser(script, dialect="hive").edges} == {"t.a", "t.b", "t.d"}
 
 
+def test_the_types_of_a_union_are_no_columns() -> None:
+    (change,) = analysed("create table t (x uniontype<int, array<string>, double>, y int)", "hive").changes
+    assert [column.name for column in change.columns] == ["x", "y"]
+
+
 def test_a_virtual_generated_column_is_a_column() -> None:
     for stored in ("virtual", "stored", ""):
         (change,) = analysed(f"create table t (a int, b int generated always as (a * 2) {stored}, c text)").changes
