@@ -192,12 +192,15 @@ def _rows_as_queries(code: Code) -> Iterator[Edit]:
 
 
 def _defaults(code: Code) -> Iterator[Edit]:
-    """MySQL: DEFAULT(a) is what a has where nothing is given, and no value of any row."""
+    """MySQL: DEFAULT(a), DEFAULT(t.a) is what a has where nothing is given, and no value of any row."""
     defining = code.word(0) in ("create", "alter")
     first = next((n for n in range(len(code)) if code.word(n) == "select"), len(code)) if defining else 1
     for number in range(first, len(code) - 3):
-        if code.stands(number, "default", "(") and code.closing(number + 1) == number + 3:
-            yield code.edit(number, number + 3, "NULL")
+        if not code.stands(number, "default", "("):
+            continue
+        closing = code.closing(number + 1)
+        if code.dotted_name(number + 2)[1] == closing < len(code):
+            yield code.edit(number, closing, "NULL")
 
 
 def _ordered_pivots(code: Code) -> Iterator[Edit]:
