@@ -54,6 +54,7 @@ KEPT = (
     _KeptText("what SET search_path, schema, catalog, role and database name", "later names mean what they say"),
     _KeptText("paths and URLs read or written", "nothing else names a file; user, password, query and signature go"),
     _KeptText("values of a PIVOT that no alias names", "the engine names the new columns by them: in lineage alone"),
+    _KeptText("names of fields, as in {'k': a}", "a later step picks a field by its name: in the state"),
     _KeptText("patterns of names, as in COLUMNS(c -> c LIKE 'a%')", "they say which columns are read: in the state"),
 )
 """All of it. Any other literal is `?`, and in the state as in the catalog there is none."""
