@@ -506,7 +506,7 @@ def test_mysql_updates_several_tables_at_once() -> None:
         ("snowflake", "insert overwrite into n select 1 as x", WriteMode.OVERWRITE, False, False),
         ("postgres", "insert into n select 1 as x", WriteMode.APPEND, False, False),
         ("postgres", "update n set a = 1", WriteMode.UPDATE, False, False),
-        ("postgres", "delete from n", WriteMode.DELETE, False, False),
+        ("postgres", "delete from n where a = 1", WriteMode.DELETE, False, False),
     ],
 )
 def test_the_target_says_how_it_is_written(
