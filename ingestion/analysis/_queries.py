@@ -323,21 +323,19 @@ class QueryAnalysis:
     ) -> bool:
         """Give Trino's `UNNEST(a, m) WITH ORDINALITY` its columns, where a is an array of rows (x, y) and m a map.
 
-        They are x and y, two without names, and the number. Nothing is done where a type is not known.
+        They are x and y, two without names, and the number. An argument of unknown type has what the list of names
+        leaves to it; nothing is done where several may have it.
         """
         if not self.dialect.unnested_by_type or function.label != _UNNEST:
             return False
+        made = [self._columns_of_type(value, is_map=number in function.maps) for number, value in enumerate(values)]
+        unknown = made.count(None)
+        left = len(names) - len(function.numbers) - sum(len(each) for each in made if each is not None)
+        if unknown and (len(values) == 1 or not any(names) or left < unknown or 1 < unknown < left):
+            return False
         entries: list[Entry] = []
-        for value in values:
-            type_ = value.type()
-            if not type_.startswith(("ARRAY<", "MAP<")):
-                return False
-            element = ColumnValue(combine([(TRANSFORMATION, value)])).known_as(f"UNNEST({value.text()})")
-            known = fields_of(value, self.sources) if type_.startswith("ARRAY<") else None
-            if known is not None:
-                entries += with_role(known, TRANSFORMATION, {}, element).entries
-            else:
-                entries += [("", element)] * (2 if type_.startswith("MAP<") else 1)
+        for value, columns in zip(values, made, strict=True):
+            entries += [("", _element_of(value))] * (left - unknown + 1) if columns is None else columns
         if function.numbers:
             lengths = (_length_of(each) for number, each in enumerate(values) if number not in function.fixed)
             position = ColumnValue(combine((CONDITIONAL, length) for length in lengths))
@@ -346,6 +344,16 @@ class QueryAnalysis:
         rows.declared = True
         rows.entries = rename_columns(self.sources, named, names if any(names) else ()).entries
         return True
+
+    def _columns_of_type(self, value: ColumnValue, *, is_map: bool) -> list[Entry] | None:
+        """The columns that UNNEST makes of a value: the fields of an array's rows, a key and a value; None: unknown."""
+        type_, element = value.type(), _element_of(value)
+        if is_map or type_.startswith("MAP<"):
+            return [("", element), ("", element)]
+        if not type_.startswith("ARRAY<"):
+            return None
+        known = fields_of(value, self.sources)
+        return [("", element)] if known is None else list(with_role(known, TRANSFORMATION, {}, element).entries)
 
     def _rows_given(self, function: TableFunction, name: TableName, scope: Scope) -> TableColumns | QueryColumns:
         """The rows of a function whose body is known, with what that does with the arguments of the call.
@@ -444,6 +452,11 @@ def _arguments_of(function: TableFunction) -> list[tuple[Expression, str]]:
                 return [(Expression((), argument.slots[start:end], ATOM), name) for start, end, name in slot.arguments]
     names = function.given_as or ("",) * len(function.arguments)
     return list(zip(function.arguments, names, strict=True))
+
+
+def _element_of(value: ColumnValue) -> ColumnValue:
+    """What UNNEST takes out of a value."""
+    return ColumnValue(combine([(TRANSFORMATION, value)])).known_as(f"UNNEST({value.text()})")
 
 
 def _length_of(array: ColumnValue) -> ColumnValue:

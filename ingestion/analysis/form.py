@@ -219,8 +219,9 @@ class TableFunction:
     nothing of how many rows there are, as that of `UNNEST(ARRAY[a, b])`. `numbers` are the indices of the columns
     that number the elements: 0 of POSEXPLODE, -1 of WITH ORDINALITY and WITH OFFSET. `given_as` are the parameters'
     names, where the arguments say them. `of_map` says that it gives a key and a value in the place of its last column
-    where its argument is a map. `of_array_join` is ClickHouse's x in `FROM t ARRAY JOIN t.xs AS x`: it is none of a
-    star's columns, and goes before all others of its name.
+    where its argument is a map; `maps` are the numbers of the arguments that are written as maps. `of_array_join` is
+    ClickHouse's x in `FROM t ARRAY JOIN t.xs AS x`: it is none of a star's columns, and goes before all others of its
+    name.
     """
 
     arguments: tuple[Expression, ...]
@@ -233,6 +234,7 @@ class TableFunction:
     numbers: tuple[int, ...] = ()
     given_as: tuple[str, ...] = ()
     of_map: bool = False
+    maps: tuple[int, ...] = ()
     of_array_join: bool = False
 
 

@@ -542,6 +542,9 @@ def test_a_recursive_item_has_items_of_its_own_in_all_of_its_branches() -> None:
         ("select v.* from t cross join unnest(m, xs) with ordinality v (a, b, c, d, n)", "a m, b m, c xs, d xs, n"),
         ("select v.* from t cross join unnest(ns, ms) v", "_col0 ns, _col1 ms"),
         ("select v.* from u cross join unnest(ns, ms) with ordinality v", "_col0 ns, _col1 ms, _col2"),
+        ("select v.* from t cross join unnest(ns, f(m)) v (a, k, b)", "a ns, k m, b m"),
+        ("select v.* from u cross join unnest(a, map(b, c)) v (x, k, y)", "x a, k b c, y b c"),
+        ("select v.* from u cross join unnest(ns, ms) with ordinality v (a, b, n)", "a ns, b ms, n"),
     ],
 )
 def test_trinos_unnest_gives_so_many_columns_as_types_tell(text: str, outputs: str) -> None:

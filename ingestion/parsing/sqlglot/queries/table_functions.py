@@ -321,8 +321,9 @@ def translate_function(
     values = len(given) if several else _count_of_values(columns, own, known)
     fixed, numbers = _fixed_arguments(given, name), _number_columns(queries, node, own, listed=len(columns) > values)
     aligned = len(columns) - (numbers == (-1,)) if several and len(arguments) > 1 else 0
-    wide, given_as = known is not None or type(function) in _WIDE, _given_names(function, given)
-    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbers, given_as, of_map)
+    wide = known is not None or type(function) in _WIDE
+    written = (_given_names(function, given), of_map, _maps(given))
+    source = TableFunction(arguments, name.lower(), own, known, aligned, wide, fixed, numbers, *written)
     return RelationSource(source, alias, columns, "", lateral=True, pivots=pivots)
 
 
@@ -457,6 +458,11 @@ def _system_columns(queries: QueryContext, name: str, arguments: int) -> tuple[t
         return ((dialect.range_column, "BIGINT"),)
     named = columns_of_function(name, dialect.name, arguments)
     return tuple((fold_column(column, dialect, quoted=False), None) for column in named)
+
+
+def _maps(arguments: list[exp.Expr]) -> tuple[int, ...]:
+    """The numbers of the arguments that are written as maps: 1 of `UNNEST(a, MAP(b, c))`."""
+    return tuple(number for number, node in enumerate(arguments) if isinstance(node, exp.Map | exp.VarMap))
 
 
 def _labels(queries: QueryContext, function: exp.Expr, alias: str, count: int) -> tuple[tuple[str, TypeRule], ...]:
