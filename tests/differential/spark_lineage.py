@@ -44,7 +44,7 @@ class PlanWalk:
         self.tables: set[str] = set()
         self._common: dict[int, Node] = {}
         self._loops: dict[int, Relation] = {}
-        self._aliases: list[str] = []
+        self._aliases = [""]
 
     def facts(self, plan: Node) -> Facts:
         """The outputs and tables of a whole query."""

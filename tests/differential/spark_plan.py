@@ -46,8 +46,12 @@ def _flat(value: Any) -> Iterator[Node]:
 
 def analysed(spark: SparkSession, query: str) -> Node:
     """The plan of a query after Spark's analyzer; raises AnalysisException or ParseException where it has none."""
-    plan = spark.sql(query)._jdf.queryExecution().analyzed()
-    return _tree(iter(json.loads(plan.toJSON())))
+    return tree_of(spark.sql(query)._jdf.queryExecution().analyzed().toJSON())
+
+
+def tree_of(exported: str) -> Node:
+    """The tree of a plan as Spark exports it."""
+    return _tree(iter(json.loads(exported)))
 
 
 def _tree(nodes: Iterator[dict[str, Any]]) -> Node:

@@ -18,13 +18,10 @@ masked.
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
 import re
 import sys
 import threading
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
@@ -39,6 +36,7 @@ from ingestion.errors import LineageError
 from ingestion.model.lineage import Column, LineageType, NameKind, Output, StatementLineage, TableName
 from ingestion.parsing.sqlglot.tier import parse
 from tests.differential.duckdb_plan import MARK, PlanLineage, UnreadPlan, lineage_of_plan
+from tests.hunts.suite_counts import Found, asked, tell
 
 _QUERY = re.compile(
     r"(?:\s|--[^\n]*+\n|/\*.*?\*/|\()*+(?:select|with|from|values|table|pivot|unpivot)\b", re.IGNORECASE | re.DOTALL
@@ -50,34 +48,14 @@ _OUTSIDE = re.compile(
 _SYSTEM = re.compile(r"\b(?:duckdb_|pragma_|pg_|sqlite_master|information_schema)", re.IGNORECASE)
 _SECONDS_OF_STATEMENT = 2.5
 _SECONDS_OF_FILE = 40
-_Found = tuple[str, str, dict[str, object]]
-"""The kinds of difference, the query, and what differs."""
 
 
 def main() -> int:
     """0 where nothing differs, 1 where something does."""
-    given = _arguments()
-    counts, findings = Counter[str](), given.findings.open("w") if given.findings else None
-    for file in sorted(given.folder.glob(given.only)):
-        for kinds, query, differences in _in_own_process(file):
-            counts[kinds] += 1
-            if findings is not None and differences:
-                line = {"file": str(file), "kind": kinds, "sql": query, "detail": differences}
-                findings.write(json.dumps(line, default=str) + "\n")
-    for kinds, times in counts.most_common():
-        print(f"{times:7d} {kinds}")
-    return 0 if counts.keys() <= {"equal"} else 1
+    return tell(asked(__doc__, "**/*.test"), _in_own_process)
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", default="**/*.test")
-    parser.add_argument("--findings", type=Path)
-    return parser.parse_args()
-
-
-def _in_own_process(file: Path) -> Iterator[_Found]:
+def _in_own_process(file: Path) -> Iterator[Found]:
     receiving, sending = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.Process(target=_send_differences, args=(file, sending))
     process.start()

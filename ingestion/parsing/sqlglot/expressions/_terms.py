@@ -209,9 +209,9 @@ def _word(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int)
 
 
 def _star(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
-    """HASH(*), STRUCT(*): every column; COUNT(*) uses none."""
+    """HASH(*), STRUCT(*), COUNT(DISTINCT *): every column; COUNT(*) uses none."""
     around = node.parent
-    if isinstance(around, exp.Distinct | exp.HavingMax):
+    if isinstance(around, exp.HavingMax):
         around = around.parent
     if behaviours_of(w.names.dialect.name).counts(around):
         w.parts.append("*")

@@ -57,6 +57,7 @@ _OVER_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile
 _FRAMED_ELSEWHERE = (exp.Lag, exp.Lead, exp.IgnoreNulls, exp.RespectNulls)
 """Functions of one row before or behind, whose frame is it: Spark names them with arguments that nobody wrote."""
 _TYPES_OF_LITERALS = (exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPLTZ)
+_UNBOUNDED = "UNBOUNDED FOLLOWING"
 _DEFAULT_TYPES = {"DECIMAL": "DECIMAL(10,0)"}
 
 _NAMED_ALONE: Mapping[type[exp.Expr], str] = {
@@ -281,12 +282,15 @@ class _TextOfPlans:
         return "-?" if type(node.this) is exp.Literal else self._of("(- {})", node.this)
 
     def write_list_test(self, node: exp.Expr) -> str:
-        """IN with a list."""
-        listed = self._list(node.expressions) if node.expressions else ""
+        """IN with a list or a query."""
+        query = node.args.get("query")
+        listed = self._list(node.expressions) if query is None else f"listquery({self._outer_columns(query)})"
         return f"({value} IN ({listed}))" if listed and (value := self.write(node.this)) else ""
 
     def write_cast(self, node: exp.Expr) -> str:
-        """CAST, which `a::INT` and INT(a) are as well; but a literal, DATE '2020-01-01'."""
+        """CAST, which `a::INT` and INT(a) are as well; but a literal, DATE '2020-01-01', and TO_TIMESTAMP(a)."""
+        if _is_conversion(node):
+            return self._of(f"{str(node.meta_get(WRITTEN_NAME)).lower()}({{}})", node.this)
         if type(node) is exp.Cast and type(node.this) is exp.Literal and node.args["to"].this in _TYPES_OF_LITERALS:
             return f"{node.args['to'].sql(self._names.dialect.sqlglot)} '?'"
         kind = str(node.args["to"].sql(self._names.dialect.sqlglot)).replace(", ", ",")
@@ -313,7 +317,7 @@ class _TextOfPlans:
     def write_window(self, node: exp.Expr) -> str:
         """`sum(a) OVER (PARTITION BY b ORDER BY c ASC NULLS FIRST RANGE BETWEEN … AND …)`, the frame always told."""
         args, order = node.args, node.args.get("order")
-        if args.get("spec") or args.get("alias") or type(node.this) in _FRAMED_ELSEWHERE:
+        if args.get("alias") or type(node.this) in _FRAMED_ELSEWHERE:
             return ""
         keys = self._list(args.get("partition_by") or ())
         sorts = [self._sort(key) for key in (order.expressions if order is not None else ())]
@@ -322,9 +326,23 @@ class _TextOfPlans:
             return ""
         parts = [f"PARTITION BY {keys}"] if keys else []
         parts += [f"ORDER BY {', '.join(sorts)}"] if sorts else []
-        ends = "CURRENT ROW" if sorts else "UNBOUNDED FOLLOWING"
-        rows = "RANGE" if sorts and type(node.this) not in _OVER_ROWS else "ROWS"
-        return f"{function} OVER ({' '.join([*parts, rows])} BETWEEN UNBOUNDED PRECEDING AND {ends})"
+        frame = self._frame(args.get("spec"), ordered=bool(sorts), over_rows=type(node.this) in _OVER_ROWS)
+        return f"{function} OVER ({' '.join([*parts, frame])})" if frame else ""
+
+    def _frame(self, spec: exp.Expr | None, *, ordered: bool, over_rows: bool) -> str:
+        if spec is None:
+            rows, last = "RANGE" if ordered and not over_rows else "ROWS", "CURRENT ROW" if ordered else _UNBOUNDED
+            return f"{rows} BETWEEN UNBOUNDED PRECEDING AND {last}"
+        first = self._bound(spec.args.get("start"), str(spec.args.get("start_side") or ""))
+        last = self._bound(spec.args.get("end") or "CURRENT ROW", str(spec.args.get("end_side") or ""))
+        return f"{spec.args['kind']} BETWEEN {first} AND {last}" if first and last else ""
+
+    def _bound(self, bound: object, side: str) -> str:
+        if not isinstance(bound, exp.Expr):
+            return f"{bound} {side}".strip()
+        text = self.write(bound)
+        behind = text if side.upper() == "FOLLOWING" else f"(- {text})"
+        return f"{behind} FOLLOWING" if text else ""
 
     def _sort(self, key: exp.Expr) -> str:
         down = bool(key.args.get("desc"))
@@ -364,10 +382,18 @@ class _TextOfPlans:
         return f"{node.sql_name().lower()}()" if isinstance(node, exp.Func) and not any(node.args.values()) else ""
 
     def write_subquery(self, node: exp.Expr) -> str:
-        """A query as a value, of which no column of those around is named."""
-        relations = _relations_beside(self._root)
-        around = any(column.table.lower() in relations for column in node.find_all(exp.Column) if column.table)
-        return "" if around else "scalarsubquery()"
+        """A query as a value, told by what it has of the query around: a of `(SELECT b FROM u WHERE t.a > c)`."""
+        return f"scalarsubquery({self._outer_columns(node)})"
+
+    def write_existence(self, node: exp.Expr) -> str:
+        """EXISTS."""
+        return f"exists({self._outer_columns(node)})" if isinstance(node.this, exp.Query) else ""
+
+    def _outer_columns(self, query: exp.Expr) -> str:
+        """The columns of a query that it names by relations of the one around."""
+        around = _relations_beside(query)
+        named = (column for column in query.find_all(exp.Column) if column.table.lower() in around)
+        return ", ".join(dict.fromkeys(self.write_column(column) for column in named))
 
     def write_collation(self, node: exp.Expr) -> str:
         """a COLLATE UTF8_LCASE."""
@@ -414,6 +440,7 @@ _FORMS: Mapping[type[exp.Expr], Callable[[_TextOfPlans, exp.Expr], str]] = {
     exp.Struct: _TextOfPlans.write_struct,
     exp.Interval: _TextOfPlans.write_interval,
     exp.Subquery: _TextOfPlans.write_subquery,
+    exp.Exists: _TextOfPlans.write_existence,
     **dict.fromkeys(
         (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentUser, exp.Localtimestamp), _TextOfPlans.write_bare_call
     ),
@@ -457,10 +484,15 @@ def _column_cast(names: Names, node: exp.Expr) -> str:
         inner = node.this if isinstance(node, exp.Cast) else None
     while type(inner) is exp.Paren:
         inner = inner.this
-    if type(inner) is not exp.Column or type(inner.this) is not exp.Identifier:
+    if type(inner) is not exp.Column or type(inner.this) is not exp.Identifier or _is_conversion(node):
         return ""
     *qualifier, name = names.column_parts(inner)
     return name if not qualifier or inner.parts[-2].name.lower() in _relations_beside(node) else ""
+
+
+def _is_conversion(node: exp.Expr) -> bool:
+    """TO_TIMESTAMP(a), which sqlglot takes for a cast."""
+    return str(node.meta_get(WRITTEN_NAME) or "").lower().startswith("to_")
 
 
 def _relations_beside(node: exp.Expr) -> set[str]:

@@ -587,14 +587,40 @@ def recursion_clauses(code: Code) -> Iterator[Edit]:
         yield code.edit(number, last)
 
 
+def _recursion_levels(code: Code) -> Iterator[Edit]:
+    """Spark: WITH RECURSIVE r MAX RECURSION LEVEL 9 AS (…), which says where it ends."""
+    for number in range(2, len(code) - 4):
+        if code.stands(number, "max", "recursion", "level") and code.is_number(number + 3):
+            yield code.edit(number, number + 3)
+
+
+def _unsigned_shifts(code: Code) -> Iterator[Edit]:
+    """Spark: a >>> 2."""
+    for number in range(len(code) - 3):
+        if code.between(number, number + 3) == ">>>":
+            yield code.edit(number, number + 2, ">>")
+
+
+def _fields_of_variants(code: Code) -> Iterator[Edit]:
+    """Spark: v:a.b, v:['a'], a field of the variant v, as v.a.b and v['a']; `v::INT` and `a = :p` have none."""
+    for number in range(1, len(code) - 1):
+        if code.word(number) != ":" or ":" in (code.word(number - 1), code.word(number + 1)):
+            continue
+        behind_value = code.is_name(number - 1) or code.word(number - 1) in ("]", ")")
+        touching = code.end_of(number - 1) == code.start_of(number) and code.end_of(number) == code.start_of(number + 1)
+        if behind_value and touching and (code.is_name(number + 1) or code.word(number + 1) == "["):
+            yield code.edit(number, number, "" if code.word(number + 1) == "[" else ".")
+
+
 _MYSQL = (_defaults, _ways_to_select, _signed_integers, _ordered_groups, _matched_columns, _escapes)
+_SPARK = (_at_version, _scripted_rows, _recursion_levels, _unsigned_shifts)
 
 _TRINO = (_settings_of_query, _functions_as_text, unknown_types)
 
 CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "athena": _TRINO,
     "bigquery": (_graph_rows, _inserted_row),
-    "databricks": (_at_version, _scripted_rows),
+    "databricks": _SPARK,
     "duckdb": (_ordered_pivots, _graph_rows),
     "fabric": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
     "hive": (_scripted_rows, _functions_of_rows, _unique_joins),
@@ -612,7 +638,7 @@ CLAUSE_REPAIRS: dict[str, tuple[Repair, ...]] = {
     "greenplum": (_trimmed_text, _own_operators, _typed_texts),
     "presto": _TRINO,
     "postgres": (_trimmed_text, _graph_rows, _named_joins, _own_operators, _typed_texts),
-    "spark": (_at_version, _scripted_rows),
+    "spark": (*_SPARK, _fields_of_variants),
     "trino": _TRINO,
     "tsql": (_changed_keys, _searched_texts, _searched_vectors, _escapes),
 }

@@ -41,6 +41,11 @@ from tests.support.lineage_lines import analysed, column_lines
         ("spark", "s.x.a + 1", "(x.a + ?) f s.x"),
         ("spark", "count(distinct s.a)", "count(distinct a) agg# s.a"),
         ("spark", "count(*) filter (where a > 1)", "count(1) filter (where (a > ?)) filter s.a"),
+        ("spark", "to_timestamp(a)", "to_timestamp(a) f s.a"),
+        ("spark", "s.v:b.c", "c f s.v"),
+        ("spark", "a in (select 1)", "(a in (listquery())) f s.a"),
+        ("spark", "1 + (select 2 where s.a > 1)", "(? + scalarsubquery(a)) filter s.a"),
+        ("spark", "exists (select 1 where s.a > 1)", "exists(a) filter s.a"),
         ("spark", "current_date", "current_date() is constant"),
         ("spark", "'secret'", "? is constant"),
         ("duckdb", "greatest(s.a, a)", "greatest(s.a, a) f s.a"),
@@ -58,6 +63,10 @@ def test_an_output_without_an_alias_has_the_name_that_its_system_gives_it(dialec
         (
             "sum(a) over (partition by b order by c desc)",
             "sum(a) over (partition by b order by c desc nulls last range between unbounded preceding and current row)",
+        ),
+        (
+            "sum(a) over (rows between 2 preceding and current row)",
+            "sum(a) over (rows between (- ?) following and current row)",
         ),
         ("max(a) over ()", "max(a) over (rows between unbounded preceding and unbounded following)"),
         (

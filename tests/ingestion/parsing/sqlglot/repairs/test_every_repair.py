@@ -94,6 +94,10 @@ EXAMPLES = {
     "$$ def f(x) $$ SELECT f(s.no) FROM s",
     "_settings_of_query": "INSERT INTO o (a) WITH SESSION c.p = CAST(1 AS varchar), q = 2 SELECT no FROM s",
     "combined_values": "INSERT INTO o (a) SELECT v.x FROM (VALUES (1) UNION ALL SELECT no FROM s) v (x)",
+    "_recursion_levels": "WITH RECURSIVE r(a) MAX RECURSION LEVEL 9 AS (SELECT b FROM s UNION ALL SELECT a + 1 FROM r) "
+    "INSERT INTO t (a) SELECT a FROM r",
+    "_unsigned_shifts": "INSERT INTO t (a) SELECT b >>> 2 FROM s",
+    "_fields_of_variants": "INSERT INTO t (a) SELECT v:b.c[0]::int FROM s WHERE v:['k'] = :p",
     "_signed_integers": "INSERT INTO o (a) SELECT CAST(s.p AS UNSIGNED INTEGER) FROM s",
     "_sink": "CREATE SINK k AS SELECT no FROM s",
     "_sized_vectors": "CREATE TABLE s (no INT, v VECTOR(3, FLOAT32))",
