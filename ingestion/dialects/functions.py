@@ -758,13 +758,11 @@ def argument_uses(name: str, arguments: int) -> tuple[ArgumentUse, ...]:
         return (ArgumentUse.BOTH,) * arguments
     if name in _CHOICES and arguments == 3:
         return (ArgumentUse.CONDITION, ArgumentUse.VALUE, ArgumentUse.VALUE)
-    if name in _EXTREMES and arguments == 2:
-        return (ArgumentUse.VALUE, ArgumentUse.ORDER)
     if name in _COMBINED_EXTREMES and arguments > 1:
         return (ArgumentUse.VALUE, ArgumentUse.ORDER, *(ArgumentUse.CONDITION,) * (arguments - 2))
     if name in _EXTREMES_LAST and arguments == 2:
         return (ArgumentUse.ORDER, ArgumentUse.VALUE)
-    if name in _IN_ORDER and arguments > 1:
+    if (name in _EXTREMES or name in _IN_ORDER) and arguments > 1:  # MAX_BY(a, b, 3) has three of them
         return (ArgumentUse.VALUE, *(ArgumentUse.ORDER,) * (arguments - 1))
     if name == "NULLIF" and arguments == 2:
         return (ArgumentUse.BOTH, ArgumentUse.CONDITION)

@@ -39,6 +39,7 @@ def indirect(text: str) -> set[tuple[str, Subtype]]:
         ("if ((a#1 = x)) b#2 else null", {"b": Subtype.TRANSFORMATION}),
         ("rank(a#1) windowspecdefinition(b#2, a#1 DESC NULLS LAST, x$())", {}),
         ("sum(a#1) FILTER (WHERE (b#2 = done))", {"a": Subtype.AGGREGATION}),
+        ("max_by(a#1, b#2, 3, false, 0, 0)", {"a": Subtype.AGGREGATION}),
         ("count(1)", {}),
     ],
 )
@@ -56,6 +57,7 @@ def test_direct_uses(text: str, expected: dict[str, Subtype]) -> None:
         ("if ((a#1 = x)) b#2 else null", {("a", Subtype.CONDITIONAL)}),
         ("rank(a#1) windowspecdefinition(b#2, a#1 DESC NULLS LAST)", {("a", Subtype.WINDOW), ("b", Subtype.WINDOW)}),
         ("sum(a#1) FILTER (WHERE (b#2 = done))", {("b", Subtype.FILTER)}),
+        ("max_by(a#1, b#2, 3, false, 0, 0)", {("b", Subtype.SORT)}),
     ],
 )
 def test_indirect_uses(text: str, expected: set[tuple[str, Subtype]]) -> None:

@@ -333,11 +333,11 @@ class _TextOfPlans:
         if spec is None:
             rows, last = "RANGE" if ordered and not over_rows else "ROWS", "CURRENT ROW" if ordered else _UNBOUNDED
             return f"{rows} BETWEEN UNBOUNDED PRECEDING AND {last}"
-        first = self._bound(spec.args.get("start"), str(spec.args.get("start_side") or ""))
-        last = self._bound(spec.args.get("end") or "CURRENT ROW", str(spec.args.get("end_side") or ""))
+        first = self._write_bound(spec.args.get("start"), str(spec.args.get("start_side") or ""))
+        last = self._write_bound(spec.args.get("end") or "CURRENT ROW", str(spec.args.get("end_side") or ""))
         return f"{spec.args['kind']} BETWEEN {first} AND {last}" if first and last else ""
 
-    def _bound(self, bound: object, side: str) -> str:
+    def _write_bound(self, bound: object, side: str) -> str:
         if not isinstance(bound, exp.Expr):
             return f"{bound} {side}".strip()
         text = self.write(bound)
