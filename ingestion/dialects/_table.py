@@ -47,6 +47,7 @@ _POSTGRES = Dialect(
     values_column="column{}",
     arrow=Arrow.ACCESS,
     joins_before_commas=True,
+    explains_by_running=True,
 )
 
 POSTGRES_FAMILY = (
@@ -56,6 +57,7 @@ POSTGRES_FAMILY = (
     replace(
         _POSTGRES,
         name="materialize",
+        explains_by_running=False,
         sqlglot="materialize",
         sqlfluff="materialize",
         use_names_database=True,
@@ -67,6 +69,7 @@ POSTGRES_FAMILY = (
     replace(
         _POSTGRES,
         name="redshift",
+        explains_by_running=False,
         sqlglot="redshift",
         sqlfluff="redshift",
         relations=IGNORED_CASE,
@@ -420,6 +423,7 @@ _TRINO = Dialect(
     IGNORED_CASE,
     IGNORED_CASE,
     dollar_quotes=DollarQuotes.PLAIN,
+    explains_by_running=True,
     output_names_in_group_by=False,
     output_names_in_having=False,
     numbered_output="_col{}",
@@ -448,6 +452,7 @@ _MYSQL = Dialect(
     KEPT_CASE,
     IGNORED_CASE,
     session_variables="@",
+    explains_by_running=True,
     name_quotes="`",
     string_quotes="'\"",
     backslash_escapes=True,
@@ -501,6 +506,7 @@ _MYSQL_FAMILY = (
     replace(
         _MYSQL,
         name="starrocks",
+        explains_by_running=False,  # it gives up what it has written
         sqlglot="starrocks",
         sqlfluff="starrocks",
         assigns_in_order=False,

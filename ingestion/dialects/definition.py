@@ -127,6 +127,7 @@ class Dialect:
     unquoted_settings: bool = False  # SET name=anything up to the end
     inline_data: bool = False  # INSERT INTO t FORMAT csv, followed by the data
     strings_in_from: bool = False  # FROM 'a.csv', 'b.csv'
+    explains_by_running: bool = False  # EXPLAIN ANALYZE INSERT …, MariaDB's ANALYZE INSERT … write
 
     # Sessions
     default_schema: str = ""

@@ -82,6 +82,13 @@ _COPIED_ROWS = re.compile(
 _MAGIC = re.compile(r"\A%sql\b\s*+")  # how a cell of a notebook says that it is SQL
 _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
 """How MariaDB writes settings that hold for one statement, which follows."""
+_RUN_TO_EXPLAIN = re.compile(
+    r"(?:explain\s++(?:analy[sz]e\b|\((?=[^)]*\banaly[sz]e\b(?!\s*+(?:false|off|0)\b))[^)]*\))|analyze\b)"
+    r"(?:\s*+\([^)]*\)|\s++verbose\b|\s++format\s*+=\s*+\w++)*+\s++"
+    r"(?=(?:insert|update|delete|merge|replace|create|with)\b)",
+    re.IGNORECASE,
+)
+"""What stands before a statement that is run so that the plan can tell what it took: EXPLAIN (ANALYZE, BUFFERS)."""
 _BARE_RENAME = re.compile(r"(?:\[?\w+\]?\s*+\.\s*+)*+\[?sp_rename\b", re.IGNORECASE)
 """How T-SQL's own renaming begins where it stands first in its batch, which needs no EXEC."""
 _EXECUTABLE_COMMENT = re.compile(r"/\*M?!\d*+((?:[^*]|\*(?!/))*+)(\*/|\Z)")
@@ -110,9 +117,10 @@ _SQL_WORDS = keywords(
 def clean(text: str, dialect: Dialect | str) -> str:
     """One statement without what surrounds it (comments, semicolons) and what its parser would choke on.
 
-    `COPY GRANTS` and `COPY TAGS` go, and settings that are the statement's own (`SET STATEMENT … FOR`); escape
-    sequences that a log wrote for line ends become line ends, outside strings. A metric view becomes a plain one. The
-    rows behind ClickHouse's `INSERT … FORMAT …` go. Nothing else is ever cut.
+    `COPY GRANTS` and `COPY TAGS` go, and settings that are the statement's own (`SET STATEMENT … FOR`); so does the
+    EXPLAIN ANALYZE of what writes, where a dialect runs that. Escape sequences that a log wrote for line ends become
+    line ends, outside strings. A metric view becomes a plain one. The rows behind ClickHouse's `INSERT … FORMAT …` go.
+    Nothing else is ever cut.
     """
     cleaned = text.strip(EDGE)
     if "\\" in cleaned:
@@ -123,6 +131,8 @@ def clean(text: str, dialect: Dialect | str) -> str:
         cleaned = _MAGIC.sub("", cleaned)
     if _BARE_RENAME.match(cleaned):
         cleaned = f"EXEC {cleaned}"
+    if _RUN_TO_EXPLAIN.match(cleaned) and lexicon_of(dialect).dialect.explains_by_running:
+        cleaned = _RUN_TO_EXPLAIN.sub("", cleaned, count=1)
     lowered = cleaned.lower()
     # The word alone is found fifty times as fast.
     if ("grants" in lowered or "tags" in lowered) and _COPIED_RIGHTS.search(cleaned):

@@ -67,6 +67,7 @@ CONFLICTS: list[Case] = [
     ),
     ("mysql", "INSERT INTO crew (no, pay) SELECT no, DEFAULT(pay) FROM hired", {}, "hired.no>crew.no"),
     ("mysql", "INSERT INTO crew (no, pay) SELECT h.no, DEFAULT(h.pay) FROM hired h", {}, "hired.no>crew.no"),
+    ("trino", "EXPLAIN ANALYZE INSERT INTO crew (no) SELECT no FROM hired", {}, "hired.no>crew.no"),
     (
         "teradata",
         "UPDATE crew SET pay = pay + extra WHERE no = 1 ELSE INSERT INTO crew (no, pay) VALUES (1, 2)",

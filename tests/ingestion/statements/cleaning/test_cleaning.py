@@ -33,6 +33,19 @@ from ingestion.statements.cleaning import with_compiled_branches
             "insert into t select format, a from input('a String, format String') where format = a",
             "insert into t select format, a from input('a String, format String') where format = a",
         ),
+        ("postgres", "EXPLAIN ANALYZE VERBOSE insert into t select a from s", "insert into t select a from s"),
+        ("postgres", "explain (costs off, analyze, buffers) create table t as table s", "create table t as table s"),
+        ("mariadb", "ANALYZE FORMAT=JSON delete from t where a > 1", "delete from t where a > 1"),
+        *(
+            (dialect, text, text)
+            for dialect, text in (
+                ("postgres", "explain insert into t select a from s"),
+                ("postgres", "explain (analyze off) insert into t select a from s"),
+                ("postgres", "explain analyze select a from s"),
+                ("postgres", "analyze update"),
+                ("starrocks", "explain analyze insert into t select a from s"),  # which takes back what it wrote
+            )
+        ),
         ("clickhouse", "select input, format from s format JSON", "select input, format from s format JSON"),
         ("clickhouse", "insert into t format CSV\n1,it's, select", "insert into t format CSV"),
         (
