@@ -68,7 +68,7 @@ _CLAUSES = {" FILTER (WHERE ": FILTER, " windowspecdefinition(": WINDOW}
 """What stands behind an aggregate: which rows it is of, and the window that it is over."""
 _DEEPEST = 25
 """Values in values that are told apart: a loop over withColumn makes one expression of hundreds of CASE."""
-_OF_EXPRESSION = re.compile(r"(?:\w*\(.*\)|[\w.]+)(?:\[.*\])+|\w*\(.*\)|CASE .* END|.+ [RI]?LIKE .+", re.DOTALL)
+_OF_EXPRESSION = re.compile(r"(?:\w*\(.*\)|[\w.]+)\[.*\]|\w*\(.*\)|CASE .* END|.+ [RI]?LIKE .+", re.DOTALL)
 _LITERALS = re.compile(r"\?(?:[^\w(),\[\]?]*+\?)+")
 _WORDS_OF_NAMES = {word.upper() for word in vocabulary.KEYWORDS | vocabulary.TYPES} | keywords(
     "BY CURRENT FOLLOWING ORDER OVER PARTITION PRECEDING RANGE ROW ROWS UNBOUNDED"

@@ -35,7 +35,7 @@ _SNOWSQL_COMMAND = re.compile(
 # CREATE JAVA SOURCE NAMED "S" AS class S { … }: it ends with the script, or before the line that runs it.
 _JAVA_HEAD = re.compile(
     r"create\s+(?:(?:or\s+replace|if\s+not\s+exists|and\s+resolve|and\s+compile|noforce)\s+)*java\s+source\b"
-    r"(?:[^;'\"]|\"[^\"]*+\")*?\bas\b",
+    r"(?:(?!\bcreate\b)[^;'\"]|\"[^\"]*+\")*?\bas\b",
     re.IGNORECASE,
 )
 _JAVA_SOURCE = rf"(?i:\b{_JAVA_HEAD.pattern})(?:(?!^[ \t]*/[ \t\r]*$)[\s\S])*+"
@@ -46,10 +46,10 @@ _LOGGED_VALUES = (
     rf"(?i:(?<=\s)\[\s*{_BOUND}\s*[:=]"  # [params: x], SQLAlchemy's [parameters: (…)]
     rf"|(?:(?:==>|->|with|DETAIL:)\s+)?\b{_BOUND}\s*:(?=[ \t]+(?!begin\b|loop\b|while\b|repeat\b|for\b)\S|[\[{{(])"
     rf"|\bwith\s+{_BOUND}\s*[\[{{]|(?<=;)\s*\b{_BOUND}\s*=>?\s*[\[{{(]"  # of Doctrine, of Django
-    r"|(?:^[^\n'\"]*?\b(?:TRACE|DEBUG|INFO)\b[^\n'\"]*?)?\bbinding\s+parameter\s*[\[(]"  # of Hibernate
+    r"|(?:(?>^[^\n'\"]*?\b(?:TRACE|DEBUG|INFO)\b)[^\n'\"]*?)?\bbinding\s+parameter\s*[\[(]"  # of Hibernate
     r"|^[ \t]*\[(?:generated in|cached since|no key|raw sql|caching disabled)\b"  # of SQLAlchemy
     r"|(?<=\s)\[\[(?:\"[^\"\n]*\"|nil|null)\s*,"  # of ActiveRecord
-    r"|(?<=\?)[ \t]+\[(?=[^\n]*\]\s*\Z))"
+    r"|(?<=\?)[ \t]+\[(?=(?>[^\n]*\])\s*\Z))"
     r"(?:(?!\n[ \t]*(?i:alter|begin|call|copy|create|delete|drop|exec|grant|insert|merge|replace|select|set|truncate"
     r"|update|upsert|use|with)\b)[\s\S])*+"
 )
@@ -71,7 +71,6 @@ _NEVER_LAST_WORDS = keywords(
     "all and as between by case distinct else from having in insert into is join like limit not offset on or return"
     " returning select set table then top update using values when where with"
 )
-_LAST_WORD = re.compile(r"\w+\Z")
 _DIRECTIVE = re.compile(r"(?i:\$(?:if|then|elsif|else|end|error)\b)")
 _LINES = re.compile(r"[^\n]++")
 _FROM_CLIENT = re.compile(r"\bfrom\s+(?:local\s+)?stdin\b", re.IGNORECASE)
@@ -165,10 +164,19 @@ def _without_java(match: re.Match[str]) -> str:
 
 def _without_logged(match: re.Match[str]) -> str:
     """Nothing but line ends, where a statement may end before it: in `a[args = 1]` and `SET args: …` none does."""
-    before = match.string[: match.start()].rstrip()
-    last = _LAST_WORD.search(before)
-    may_end = before[-1:] not in _NEVER_LAST and (last is None or last[0].lower() not in _NEVER_LAST_WORDS)
-    return "\n" * match.group().count("\n") if may_end and not match.lastgroup else match.group()
+    if match.lastgroup or not _may_end(match.string, match.start()):
+        return match.group()
+    return "\n" * match.group().count("\n")
+
+
+def _may_end(text: str, end: int) -> bool:
+    """Whether a statement may end there, by the word or sign before it; a long text has many such places."""
+    while end > 0 and text[end - 1].isspace():
+        end -= 1
+    start = end
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    return text[start:end].lower() not in _NEVER_LAST_WORDS and (end == 0 or text[end - 1] not in _NEVER_LAST)
 
 
 def without_inline_rows(text: str, dialect: Dialect) -> str:

@@ -131,6 +131,7 @@ def test_no_word_or_number_of_a_literal_is_repeated(literal: str, pattern: str) 
         ("StartsWith(a#1, secret)", "a LIKE secret%", "a LIKE ?%"),
         ("NOT RLIKE(a#1, secret)", "(NOT a RLIKE secret)", "(NOT a RLIKE ?)"),
         ("upper(a#1)", "a", ""),
+        ("a#1", f"a{'[x]' * 40}y", ""),  # whose brackets are looked at once
     ],
 )
 def test_a_name_made_of_an_expression_has_none_of_its_literals(expression: str, name: str, masked: str) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ingestion.dialects import dialect_of
@@ -118,6 +120,19 @@ def test_a_package_that_is_compiled_on_conditions_is_one_statement() -> None:
 )
 def test_values_that_a_client_logged_behind_a_statement_are_no_part_of_it(text: str, statements: list[str]) -> None:
     assert [one.text for one in split(text, "snowflake")] == ([text] if statements is None else statements)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("mysql", "select a" + ", 'b' as param" * 5_000 + " from t"),
+        ("oracle", "select a from t" + " create java source named s" * 5_000),
+    ],
+)
+def test_a_long_script_is_searched_for_what_is_no_sql_of_it_but_once(dialect: str, text: str) -> None:
+    start = time.process_time()
+    assert [one.text for one in split(text, dialect)] == [text]
+    assert time.process_time() - start < 2
 
 
 def test_what_stands_in_a_java_source_is_no_sql_and_ends_with_the_line_that_runs_it() -> None:
