@@ -49,6 +49,7 @@ _NAME_GOES_ON = (
 )
 """A relation's name up to a sign that no name has: what stands behind it would be taken for an alias or nothing."""
 _DOLLAR = r"(?<![\w$#@.\"`\]])\$\$?[A-Za-z_]\w*+(?:\$\$)?"
+_ONE_DOLLAR = r"(?<![\w$#@.\"`\]])\$[A-Za-z_]\w*+(?!\$)"  # where $$ begins a text
 _DOLLAR_MEMBER = r"(?<=[\w\"`\]]\.)\$\$?[A-Za-z_]\w*+"
 _DOLLAR_RELATION = r"\b(?i:from|join|into|update|view)\s++\$\$?[A-Za-z_]\w*+(?:\$\$)?(?!\$)"
 _HASHES = r"(?<![\w$#@\"`\]])#[A-Za-z_]\w*+#(?![\w>#-])"
@@ -224,8 +225,8 @@ def _pattern(name: str) -> re.Pattern[str]:
         forms.append(_PYTHON)
     if not (dialect.dollar_names or dialect.dollar_values):
         forms.append(_DOLLAR_MEMBER)
-        if dialect.dollar_quotes is DollarQuotes.NONE:
-            forms.append(_DOLLAR)
+        if dialect.dollar_quotes is not DollarQuotes.TAGGED:
+            forms.append(_DOLLAR if dialect.dollar_quotes is DollarQuotes.NONE else _ONE_DOLLAR)
     if not dialect.dollar_names:
         forms.append(_DOLLAR_RELATION)
     if not dialect.hash_comments:
