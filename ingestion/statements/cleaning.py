@@ -84,7 +84,7 @@ _SET_STATEMENT = re.compile(r"set\s++statement\s++[\w.]++\s*+=", re.IGNORECASE)
 _RUN_TO_EXPLAIN = re.compile(
     r"(?:explain\s++(?:analy[sz]e\b|\((?=[^)]*\banaly[sz]e\b(?!\s*+(?:false|off|0)\b))[^)]*\))|analyze\b)"
     r"(?:\s*+\([^)]*\)|\s++verbose\b|\s++format\s*+=\s*+\w++)*+\s++"
-    r"(?=(?:insert|update|delete|merge|replace|create|with)\b)",
+    r"(?=(?:insert|update|delete|merge|replace|create|with)\s++[\w`\"(])",  # ANALYZE update is of a table
     re.IGNORECASE,
 )
 """What stands before a statement that is run so that the plan can tell what it took: EXPLAIN (ANALYZE, BUFFERS)."""
