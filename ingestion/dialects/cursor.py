@@ -205,12 +205,18 @@ class Code:
         return end
 
     def items(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """The stretches between the commas of a list."""
+        """The stretches between the commas of a list; those of an array or a document, `[a, b]`, are within one."""
         begin = index = first
+        inside = 0
         while index < last:
-            if self.word(index) == "(":
+            word = self.word(index)
+            if word == "(":
                 index = self.closing(index)
-            elif self.word(index) == ",":
+            elif word in ("[", "{"):
+                inside += 1
+            elif word in ("]", "}"):
+                inside -= 1
+            elif word == "," and inside <= 0:
                 yield begin, index
                 begin = index + 1
             index += 1

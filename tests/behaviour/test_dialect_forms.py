@@ -945,6 +945,14 @@ COLUMNS: list[Case] = [
         {},
         "s.x>o.far s.x>o.v s.y>o.w s.z>o.far",
     ),
+    (
+        "bigquery",
+        "INSERT INTO o (a, b, e, f, g) SELECT NORMALIZE_AND_CASEFOLD(s.no, NFKC), "
+        "ARRAY_ZIP(s.p, s.q, transformation => (no, x) -> no + x), WITH(x AS [s.p, s.q], y AS x, ARRAY_LENGTH(y)), "
+        "CAST(s.d AS STRING FORMAT s.w AT TIME ZONE s.z), rb'no' FROM s TABLESAMPLE SYSTEM (2 * 5 PERCENT)",
+        {},
+        "s.d>o.f s.no>o.a s.p>o.b s.p>o.e s.q>o.b s.q>o.e s.w>o.f s.z>o.f",
+    ),
 ]
 ASSIGNMENTS: list[Case] = [
     *(

@@ -36,6 +36,7 @@ _SORTS = keywords("sort cluster")
 _MOVES_NO_VALUE = keywords("offset distribute")
 _SELECTS = _UNIONS | keywords("select aggregate distinct pivot unpivot")
 _BEFORE_OUTPUT = keywords("select distinct all extend ,")
+_GROUPINGS = keywords("rollup cube")
 _NAMES = keywords("call as")
 _BEFORE_RELATION = keywords("from join ,")
 _UNKNOWN_COLUMN = "(SELECT original.unknown FROM (SELECT NULL AS known) AS original)"
@@ -171,6 +172,7 @@ def _row_names(code: Code, query: _PipedQuery, steps: list[_Step], texts: _TextN
         number for number, step in enumerate(steps) if step.verb == "as" and _name(code, step.first) in texts.read
     }
     found = _RowNames(aliased={steps[number].first for number in hiding})
+    grouped = {span for step in steps if step.verb == "aggregate" for span in _grouped_items(code, step)}
     changes, extended = _changes(code, steps), _extended_columns(code, steps)
     unnamed = _STARS.keys() | _SELECTS
     stars = [number for number, step in enumerate(steps) if step.verb in unnamed]
@@ -190,21 +192,40 @@ def _row_names(code: Code, query: _PipedQuery, steps: list[_Step], texts: _TextN
         hidden = extended.get(code.column(reference.number + 2), [])
         later = bisect_right(hidden, reference.named)
         if column == _UNKNOWN_COLUMN or (later < len(hidden) and hidden[later] < number):
-            found.columns[reference.number] = f"{_UNKNOWN_COLUMN}{_own_name(code, reference, steps)}"
+            found.columns[reference.number] = f"{_UNKNOWN_COLUMN}{_own_name(code, reference, steps, grouped)}"
         else:
             renamed = column != code.between(reference.number + 2, reference.number + 3)
-            alias = _own_name(code, reference, steps) if renamed else ""
+            alias = _own_name(code, reference, steps, grouped) if renamed else ""
             found.columns[reference.number] = f"{steps[number].alias}.{column}{alias}"
             found.aliased.add(steps[number].first)
     found.kept = frozenset(step.pipe.sign for step, count in zip(steps, accumulate(over), strict=False) if count)
     return found
 
 
-def _own_name(code: Code, reference: _Reference, steps: list[_Step]) -> str:
+def _own_name(code: Code, reference: _Reference, steps: list[_Step], grouped: set[tuple[int, int]]) -> str:
     """The name that `t.a` gives an output by itself, AS a; "" where it is a part of a value, or has an alias."""
     number, step = reference.number, steps[reference.step]
     alone = code.word(number - 1) in _BEFORE_OUTPUT and (code.word(number + 3) == "," or number + 3 == step.end)
-    return f" AS {code.between(number + 2, number + 3)}" if step.verb in _WITH_WINDOWS and alone else ""
+    own = (step.verb in _WITH_WINDOWS and alone) or (number, number + 3) in grouped
+    return f" AS {code.between(number + 2, number + 3)}" if own else ""
+
+
+def _start_of_groups(code: Code, step: _Step) -> int:
+    """Behind GROUP BY, GROUP AND ORDER BY; the step's end where there is none."""
+    group = next((n for n in code.outside(step.first, step.end) if code.word(n) == "group"), step.end)
+    return min(next((n + 1 for n in range(group, step.end) if code.word(n) == "by"), step.end), step.end)
+
+
+def _grouped_items(code: Code, step: _Step) -> Iterator[tuple[int, int]]:
+    """What an AGGREGATE groups by, each an output in its order: a, b and c of GROUP BY a, ROLLUP(b, (a, c))."""
+    waiting = [(span, False) for span in code.items(_start_of_groups(code, step), step.end)][::-1]
+    while waiting:
+        (first, until), inside = waiting.pop()
+        opening = first + (1 if code.word(first) in _GROUPINGS else 2 if code.stands(first, "grouping", "sets") else 0)
+        if code.word(opening) == "(" and (inside or opening > first) and code.closing(opening) == until - 1:
+            waiting += [(span, True) for span in code.items(opening + 1, until - 1)][::-1]
+        elif first < until:
+            yield first, until
 
 
 def _references(code: Code, query: _PipedQuery, steps: list[_Step], qualified: _QualifiedNames) -> Iterator[_Reference]:
@@ -371,6 +392,8 @@ def _read_names(code: Code) -> frozenset[str]:
 def _pipe_edits(code: Code, query: _PipedQuery, steps: list[_Step], names: _RowNames) -> Iterator[Edit]:
     verb, pipe = steps[0].verb, steps[0].pipe
     at, last = pipe.sign + 2, pipe.end - 1
+    if verb == "aggregate":
+        yield from _grouped_once(code, steps[0], names)
     alias = f" |> AS {steps[0].alias}" if verb in _SELECTS and steps[0].first in names.aliased else ""
     if verb in _WITH_WINDOWS:
         yield from _without_windows(code, pipe, names)
@@ -393,6 +416,14 @@ def _pipe_edits(code: Code, query: _PipedQuery, steps: list[_Step], names: _RowN
         yield from _operand_in_brackets(code, pipe, alias)
     elif alias:
         yield code.end_of(last), code.end_of(last), alias
+
+
+def _grouped_once(code: Code, step: _Step, names: _RowNames) -> Iterator[Edit]:
+    """GROUP BY ROLLUP(a, (b, c)), GROUPING SETS (a, (a, b), ()): each column once, as the rows have it."""
+    first, items = _start_of_groups(code, step), list(_grouped_items(code, step))
+    if first < step.end and items != list(code.items(first, step.end)):
+        written = dict.fromkeys(_with_names(code, begin, until, names) for begin, until in items)
+        yield code.edit(first, step.end - 1, ", ".join(written) or "()")
 
 
 def _star(code: Code, step: _Step, names: _RowNames) -> str:
@@ -474,17 +505,49 @@ def _called_function(code: Code, query: _PipedQuery, pipe: _Pipe) -> Iterator[Ed
 
 
 def _rows_before_pipes(code: Code) -> Iterator[Edit]:
-    """SELECT a FROM t |> …, TABLE t |> …: the rows of a query, or of a table, as FROM would give them."""
+    """SELECT a FROM t |> …, TABLE t |> …: the rows of a query, or of a table, as FROM would give them.
+
+    What |> WITH names among them stands before them.
+    """
     for query in _piped_queries(code):
         sign = query.pipes[0].sign
         begin = next((n for n in code.outside(query.first, sign) if _begins_rows(code, n)), None)
-        if begin is None or code.word(begin) == "from":
+        if begin is None:
             continue
+        named = list(_named_later(code, query))
+        before = _before_rows(code, query, begin, named)
         if code.word(begin) == "table":
-            yield code.edit(begin, begin, "FROM")
-        else:
-            yield code.start_of(begin), code.start_of(begin), "FROM ("
+            yield code.edit(begin, begin, f"{before}FROM")
+        elif code.word(begin) != "from":
+            yield code.start_of(begin), code.start_of(begin), f"{before}FROM ("
             yield code.end_of(sign - 1), code.end_of(sign - 1), ")"
+        elif named:
+            yield code.start_of(begin), code.start_of(begin), before
+        yield from (code.edit(pipe.sign, pipe.end - 1) for pipe in named)
+
+
+def _named_later(code: Code, query: _PipedQuery) -> Iterator[_Pipe]:
+    """|> WITH k AS (…): none whose name a relation before it has, which it is not."""
+    read = {_name(code, number) for number in range(query.first, query.pipes[0].sign)}
+    done = query.pipes[0].sign
+    for pipe in query.pipes:
+        if code.word(pipe.sign + 2) == "with":
+            read.update(_name(code, number) for number in range(done, pipe.sign))
+            done = pipe.end
+            items = code.items(pipe.sign + 3 + code.stands(pipe.sign + 3, "recursive"), pipe.end)
+            if read.isdisjoint(_name(code, first) for first, _ in items):
+                yield pipe
+
+
+def _before_rows(code: Code, query: _PipedQuery, begin: int, named: list[_Pipe]) -> str:
+    """WITH k AS (…), or what goes on with a WITH that is there."""
+    if not named:
+        return ""
+    recursive = any(code.stands(pipe.sign + 3, "recursive") for pipe in named)
+    firsts = (pipe.sign + 3 + code.stands(pipe.sign + 3, "recursive") for pipe in named)
+    items = ", ".join(code.between(first, pipe.end) for first, pipe in zip(firsts, named, strict=True))
+    goes_on = any(code.word(number) == "with" for number in code.outside(query.first, begin))
+    return f"{',' if goes_on else 'WITH RECURSIVE' if recursive else 'WITH'} {items.rstrip().rstrip(',')} "
 
 
 PIPE_REPAIRS: tuple[Repair, ...] = (_piped_steps, _rows_before_pipes)

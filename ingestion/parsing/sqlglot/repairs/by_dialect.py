@@ -106,7 +106,9 @@ _IMPALA_HINTS = keywords("shuffle noshuffle broadcast clustered noclustered")
 _KNOWN_MODELS = keywords("predict translate generate_embedding generate_text generate_table forecast")
 # a <% b: b would be the name of a comparison of a.
 _WITH_SIMILARITY = frozenset({"greenplum", "postgres"})
-_TABLE_ARGUMENT = re.compile(r"[(,>]\s*+table\s++[\w`]", re.IGNORECASE)
+_BIGQUERY_NEEDS = re.compile(
+    r"[(,>]\s*+table\s++[\w`]|=>\s*+(?:\w++|\([^()]*+\))\s*+->|\bat\s++time\s++zone\b|_casefold\b", re.IGNORECASE
+)
 # INSERT INTO (SELECT a FROM t) …: the target would have no name; UPDATE (SELECT a AS x FROM t) …: x would be t's own.
 _CHANGED_QUERY = re.compile(r"\A\s*+(?:(?:insert|merge)\s++into|update)\s*+\(", re.IGNORECASE)
 # INSERT INTO t INCLUDE (x INT) …: INCLUDE would be an alias of t, or its columns be those that are included.
@@ -131,6 +133,8 @@ _HEAD = 20
 _CHANGING = keywords("insert ins update upd delete del merge replace")
 _VERBS = _CHANGING | keywords("select sel from values table")
 _MOST_PASSES = 4
+_CASTS = keywords("cast safe_cast")
+_RAW_BYTES = keywords("br rb")
 """Of edits within what another edit moves, as those of a query in a query are."""
 # UPDATE LOW_PRIORITY t SET …, DELETE QUICK FROM t: sqlglot takes LOW_PRIORITY or QUICK for the table.
 # SELECT DEFAULT(a): DEFAULT would be a column whose alias is a. VALUE(a) would be a function of the row that is there.
@@ -167,7 +171,7 @@ _FROM_SOURCE = re.compile(r"\A\s*+create\s++table\b.{0,2000}?\bfrom\s++source\b"
 _MISREAD = {
     "fabric": _TRANSACT_NEEDS,
     "tsql": _TRANSACT_NEEDS,
-    "bigquery": _TABLE_ARGUMENT,
+    "bigquery": _BIGQUERY_NEEDS,
     # FROM dictionary('d') would read a table `dictionary` whose column is d.
     # ALTER TABLE t UPDATE and DELETE would change the table's columns, and not its rows.
     # A table with ENGINE = Distributed(c, db, t) would have rows of its own.
@@ -233,7 +237,7 @@ _MISREAD = {
 
 _PRIORITY_WORDS = ("default", "delayed", "ignore", "priority", "quick", "sql_", "straight_join", "value")
 _WORDS = {
-    "bigquery": ("table",),
+    "bigquery": ("table", "->", "zone", "casefold"),
     "databricks": ("cdc", "copy", "evolution", "live", "using", "view"),
     "mariadb": _PRIORITY_WORDS,
     "mysql": _PRIORITY_WORDS,
@@ -683,6 +687,67 @@ def _tables_and_models(code: Code) -> Iterator[Edit]:
             yield code.edit(number, last, "NULL")
 
 
+def _named_values(code: Code) -> Iterator[Edit]:
+    """BigQuery: WITH(x AS a, y AS x + 1, y * 2) is a query of one row, each of whose names the next may use."""
+    for number in range(len(code) - 5):
+        last = code.closing(number + 1)
+        if not code.stands(number, "with", "(") or code.word(number + 3) != "as" or last == len(code):
+            continue
+        *named, (begin, until) = code.items(number + 2, last)
+        rows = ""
+        for first, end in named:
+            others = f"*, {code.between(first + 2, end)}" if rows else code.between(first + 2, end)
+            rows = f" FROM (SELECT {others} AS {code.between(first, first + 1)}{rows})"
+        yield code.edit(number, last, f"(SELECT {code.between(begin, until)}{rows})")
+
+
+def _raw_bytes(code: Code) -> Iterator[Edit]:
+    """BigQuery: rb'…' and br'…', which end where b'…' does."""
+    for number in range(len(code) - 1):
+        marked = code.word(number) in _RAW_BYTES and code.is_string(number + 1)
+        if marked and code.end_of(number) == code.start_of(number + 1):
+            yield code.edit(number, number, "b")
+
+
+def _named_lambdas(code: Code) -> Iterator[Edit]:
+    """BigQuery: ARRAY_ZIP(a, b, transformation => (x, y) -> x + y): the function without the argument's name."""
+    for number in range(1, len(code) - 4):
+        if code.stands(number + 1, "=", ">") and code.is_name(number):
+            behind = code.after(number + 3)
+            if code.stands(behind, "-", ">") and code.end_of(behind) == code.start_of(behind + 1):
+                yield code.edit(number, number + 2)
+
+
+def _normal_forms(code: Code) -> Iterator[Edit]:
+    """BigQuery: NORMALIZE_AND_CASEFOLD(a, NFKC), whose form is a word that sqlglot takes for a column."""
+    for number in range(len(code) - 3):
+        last = code.closing(number + 1)
+        if code.stands(number, "normalize_and_casefold", "(") and code.word(last - 2) == "," and code.is_word(last - 1):
+            yield code.edit(last - 1, last - 1, f"'{code.word(last - 1)}'")
+
+
+def _sampled_shares(code: Code) -> Iterator[Edit]:
+    """BigQuery: TABLESAMPLE SYSTEM (2 * 5 PERCENT), whose share no column tells."""
+    for number in range(len(code) - 3):
+        last = code.closing(number + 2)
+        if code.word(number) == "tablesample" and code.word(number + 2) == "(" and number + 5 < last < len(code):
+            yield code.edit(number + 3, last - 2, "1")
+
+
+def _formatted_by_values(code: Code) -> Iterator[Edit]:
+    """BigQuery: CAST(a AS STRING FORMAT f AT TIME ZONE z), whose format and zone are values like the first."""
+    for number in range(len(code)):
+        if code.word(number) not in _CASTS or code.word(number + 1) != "(":
+            continue
+        last = code.closing(number + 1)
+        words = {code.word(n): n for n in code.outside(number + 2, last)}
+        kind, form, zone = words.get("as", last), words.get("format", last), words.get("zone", last)
+        given = [(form + 1, zone - 2 if zone < last else last), (zone + 1, last)]
+        if kind < form < last < len(code) and any(until > first + 1 or code.is_name(first) for first, until in given):
+            values = ", ".join(code.between(*span) for span in (*given, (number + 2, kind)) if span[0] < span[1])
+            yield code.edit(number + 2, last - 1, f"FORMAT({values}) {code.between(kind, form)}")
+
+
 _SPARK: tuple[Repair, ...] = (
     applied_changes,
     pipeline_flow,
@@ -701,7 +766,19 @@ _SPARK: tuple[Repair, ...] = (
 _REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
     "athena": (unloaded_query, tables_and_descriptors),
-    "bigquery": (_array_with_offset, _tables_and_models, snapshots, copied_table, replicas),
+    "bigquery": (
+        _array_with_offset,
+        _tables_and_models,
+        _named_values,
+        _raw_bytes,
+        _named_lambdas,
+        _normal_forms,
+        _sampled_shares,
+        _formatted_by_values,
+        snapshots,
+        copied_table,
+        replicas,
+    ),
     "databricks": _SPARK,
     "db2": (*SERVER_REPAIRS["db2"], _db2, _part_changed, _only_rows, rows_of_changes, included_columns),
     "doris": (written_files, _with_label, _part_changed),

@@ -182,3 +182,24 @@ def test_a_former_state_of_a_table_has_a_name() -> None:
     for moment in ("version as of 3", "timestamp as of '2024-01-01'"):
         text = f"from s {moment} as x |> set a = b |> select x.a as y, x.b"
         assert value_lines(text, "spark") == {"y is constant", "b = s.b"}
+
+
+@pytest.mark.parametrize(
+    ("pipes", "expected"),
+    [
+        ("aggregate sum(b) as n group by rollup(a, c) |> select a, c, n", {"a = s.a", "c = s.c", "n agg s.b"}),
+        ("aggregate max(b) as n group by grouping sets ((x.a, c), cube(a), ())", {"a = s.a", "c = s.c", "n agg s.b"}),
+        ("rename a as z |> aggregate max(b) as n group by x.a", {"a = s.a", "n agg s.b"}),
+        ("rename a as z |> aggregate max(x.b) as n group by rollup(x.a, c)", {"a = s.a", "c = s.c", "n agg s.b"}),
+        ("set a = [b, c], b = 1 |> select a", {"a f s.b", "a f s.c"}),
+        ("with k as (select d from u) |> cross join k |> select a, d", {"a = s.a", "d = u.d"}),
+        ("with k as (from u |> set d = e) |> with j as (select d from k) |> cross join j |> select a, j.d",
+         {"a = s.a", "d = u.e"}),
+    ],
+)  # fmt: skip
+def test_pipes_group_and_name_queries(pipes: str, expected: set[str]) -> None:
+    assert value_lines(f"from s as x |> {pipes}", "bigquery") == expected
+
+
+def test_a_name_that_a_relation_before_it_has_is_given_to_no_query() -> None:
+    assert repair_text("from t |> with t as (select 1 as z) |> select a", dialect_of("bigquery")) is None
