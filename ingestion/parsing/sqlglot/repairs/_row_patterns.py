@@ -11,6 +11,8 @@ from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION
 _RECOGNIZER = "match_recognize"
 _BEFORE_RELATION = keywords("( , from join using")
 _FRAMES = keywords("rows range groups")
+_FRAME_OF_MATCHES = ("between", "current", "row")
+"""What stands behind ROWS where a window has a pattern; `c AS (SELECT rows, pattern(a) FROM s)` is none."""
 _BEHIND_FRAME = keywords("after initial seek pattern")
 _OF_WHICH_ROWS = keywords("final running")
 
@@ -76,7 +78,7 @@ def _window(code: Code, opening: int, measures: dict[str, str]) -> Iterator[Edit
     closing = code.closing(opening)
     clauses = list(code.outside(opening + 1, closing))
     pattern = next((n for n in clauses if code.stands(n, "pattern", "(")), closing)
-    frame = next((n for n in clauses if code.word(n) in _FRAMES), closing)
+    frame = next((n for n in clauses if code.word(n) in _FRAMES and code.words(n + 1, 3) == _FRAME_OF_MATCHES), closing)
     if not frame < pattern < closing:
         return
     variables = {code.name(n) for n in range(pattern + 2, code.closing(pattern + 1))}

@@ -49,3 +49,9 @@ def test_a_pattern_in_a_window_decides_which_rows_it_has(window: str) -> None:
     assert column_lines(f"select sum(v) over {named} as s from t", "trino") == {"s agg t.v"} | {
         line for line in decided if line.startswith("s ")
     }
+
+
+def test_columns_that_are_called_as_a_windows_words_are_no_window() -> None:
+    pattern = "match_recognize (order by rows measures a.p as q pattern (a b) define b as b.p > a.p) as m"
+    text = f"with c as (select rows, pattern(x) as p from s) select q from c {pattern}"
+    assert column_lines(text, "trino") == {"q f s.x", "* window s.rows", "* filter s.x"}
