@@ -104,8 +104,8 @@ def _misaligned_entries(sources: ColumnSources, middles: list[list[Entry]]) -> l
             for middle, fallback in zip(middles[1:], misaligned, strict=False):
                 stars = [item for item in middle if isinstance(item, UnexpandedStar)]
                 if len(middle) == 1 and stars:
-                    candidates = [star_column(sources, stars[0], name), stars[0].whole(sources)]
-                    branches.append(sources.one_of(candidates, name))
+                    called = star_column(sources, stars[0], name) if name else ColumnValue(())  # SELECT a + 1 UNION …
+                    branches.append(sources.one_of([called, stars[0].whole(sources)], name))
                 elif isinstance(fallback, ColumnValue):
                     branches.append(fallback)
             found.append((name, union_of(branches)))

@@ -520,9 +520,17 @@ class Scope:
         """The value that a column's name means here; an empty one, and a problem noted, where there is none."""
         value = self._known.get(parts)
         if value is None:
-            found = ColumnValue(()) if any(map(self._is_hidden_column, parts)) else self.lookup(parts)
+            found = ColumnValue(()) if self._has_hidden_column(parts) else self.lookup(parts)
             value = self._known[parts] = found or self._unknown_column(parts)
         return value
+
+    def _has_hidden_column(self, parts: tuple[str, ...]) -> bool:
+        """Whether a part of a name, behind a relation's own, is a hidden column: `_metadata.file_path`."""
+        if not any(map(self._is_hidden_column, parts)):
+            return False
+        qualifiers = (parts[:length] for length in range(len(parts) - 1, 0, -1))
+        behind = next((len(one) for one in qualifiers if any(s.relation(one) for s in self.outward())), 0)
+        return any(map(self._is_hidden_column, parts[behind:]))
 
     def _is_hidden_column(self, name: str) -> bool:
         """Whether a name is a hidden column's though nobody knows the tables' columns.

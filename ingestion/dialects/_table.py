@@ -482,6 +482,7 @@ _MYSQL_FAMILY = (
         create_as_by_name=True,
         values_column="column_{}",
         values_column_first=0,
+        values_of_rows=True,
         merged_columns=MergedColumns.AS_KEPT_SIDE,
     ),
     replace(

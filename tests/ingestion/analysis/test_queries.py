@@ -285,6 +285,8 @@ DIALECT_CASES = [
     ("trino", "select auto from t group by auto", {"auto = t.auto", "* group t.auto"}),
     ("trino", "select current_schema, current_path from t", {"current_schema is constant", "current_path is constant"}),
     ("trino", "select y from t cross join lateral (values row(t.a, t.b)) v (x, y)", {"y = t.b"}),
+    ("trino", "select a + 1 from s union all select * from t", {"_col0 f s.a", "_col0 = t.*"}),
+    ("mysql", "select column_1 from (values row(1, 2) union all select a, b from t) v", {"column_1 = t.b"}),
     (
         "trino",
         "select y from t cross join lateral (values cast(row(t.a, t.b) as row(p int, q int))) v (x, y)",

@@ -224,6 +224,14 @@ def test_what_a_table_of_files_tells_of_the_file_is_no_column_of_it() -> None:
     assert column_lines("select _metadata.f from t", "spark", {"t": "_metadata"}) == {"f f t._metadata"}
 
 
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [("spark", "select _metadata.a from t as _metadata"), ("clickhouse", "select _part.a from t _part")],
+)
+def test_a_relation_that_is_called_as_a_hidden_column_has_columns(dialect: str, text: str) -> None:
+    assert column_lines(text, dialect) == {"a = t.a"}
+
+
 def test_of_several_columns_of_a_name_spark_merges_the_first() -> None:
     (flow,) = analysed("select * from t join u using (k), v join w using (k)", "spark", JOINED).flows
     assert [(output.name, str(output.references[0].sources[0])) for output in flow.outputs] == [

@@ -37,6 +37,7 @@ from ingestion.parsing.sqlglot.queries.relations import match_rows, translate_re
 
 _NO_EXPRESSIONS = ("from_", "joins", "laterals", "with_")
 _DOCUMENTS = ("JSON", "XML")
+_ROW = "ROW"
 _NO_EXPRESSION = Expression(("?",), (), ATOM)
 
 
@@ -267,7 +268,7 @@ class QueryTranslator:
         return Values(rows, (*named, *own[len(named) :]))
 
     def _cells(self, row: exp.Expr) -> list[exp.Expr]:
-        """The values of a row: two of `(1, 2)`, of Trino's `ROW(1, 2)` and `CAST(ROW(1, 2) AS ROW(a INT, b INT))`."""
+        """The values of a row: two of `(1, 2)`, `ROW(1, 2)`, of Trino's `CAST(ROW(1, 2) AS ROW(a INT, b INT))`."""
         cells: list[exp.Expr] = row.expressions if type(row) is exp.Tuple else [row]
         if not self.names.dialect.values_of_rows or len(cells) != 1:
             return cells
@@ -276,7 +277,7 @@ class QueryTranslator:
         if type(made) is exp.Cast and made.to.this is exp.DType.STRUCT:
             types = [item.args["kind"] if type(item) is exp.ColumnDef else item for item in made.to.expressions]
             made = made.this
-        if type(made) is not exp.Struct:
+        if type(made) is not exp.Struct and not (type(made) is exp.Anonymous and made.name.upper() == _ROW):
             return cells
         if len(types) != len(made.expressions):
             return list(made.expressions)
