@@ -377,9 +377,9 @@ class _Inliner:
             with self._isolation.around(FailureStage.FOLDING, statement.occurrence.order):
                 self._isolation.probe(FailureStage.FOLDING, statement.occurrence)
                 versions.restore(statement)
-                versions.empty(statement)
+                emptied = versions.empty(statement)
                 for flow in statement.lineage.flows:
-                    if flow.target is not None:
+                    if flow.target is not None and flow.target.name not in emptied:
                         self._add(_FlowNode(number, flow, flow.target), versions)
                 versions.note(statement)
 
@@ -507,6 +507,7 @@ class _Versions:
         self._current: dict[int, int] = {}
         self._newest: dict[int, int] = {}
         self._of_states: dict[tuple[int, str], int] = {}
+        self._views: set[int] = set()
 
     def current(self, relation: int) -> int:
         return self._current.get(relation, 0)
@@ -516,11 +517,18 @@ class _Versions:
         self._newest[relation] = self._current[relation] = self._newest.get(relation, 0) + 1
         return self._current[relation]
 
-    def empty(self, statement: BoundStatement) -> None:
-        """Begins with nothing in what the statement empties: `TRUNCATE t`."""
-        for change in statement.lineage.changes:
-            if change.kind is StatementKind.TRUNCATE and change.name in statement.meaning:
-                self.next(statement.meaning[change.name])
+    def empty(self, statement: BoundStatement) -> frozenset[TableName]:
+        """Begins with nothing in what the statement empties, and names it: `TRUNCATE t`.
+
+        A view shows what its tables hold, whatever is deleted from it.
+        """
+        changes = [change for change in statement.lineage.changes if change.kind is StatementKind.TRUNCATE]
+        emptied = {
+            change.name: statement.meaning[change.name] for change in changes if change.name in statement.meaning
+        }
+        for relation in {*emptied.values()} - self._views:
+            self.next(relation)
+        return frozenset(emptied)
 
     def restore(self, statement: BoundStatement) -> None:
         """Makes current what the statement found."""
@@ -530,6 +538,8 @@ class _Versions:
 
     def note(self, statement: BoundStatement) -> None:
         """Keeps what the statement left."""
+        targets = [flow.target for flow in statement.lineage.flows if flow.target is not None and flow.target.view]
+        self._views.update(statement.meaning[target.name] for target in targets)
         states = statement.occurrence.states
         for relation, state in self._states_of_temporary(statement, states.after if states is not None else ()):
             self._of_states.setdefault((relation, state), self.current(relation))

@@ -13,6 +13,8 @@ QUALIFIED_PARTS = 3
 
 # PostgreSQL's alias of the session's own schema, T-SQL's temp database (tempdb..#t), Snowflake has none.
 _TEMPORARY_SCHEMAS = frozenset({"pg_temp", "tempdb", "session", ""})
+_LOCAL = "#"
+"""How T-SQL's temporary tables begin, whatever stands before them."""
 UNREADABLE = "\ufdd0"
 """How a database or schema begins that no text tells: with what Unicode has as no character, since a table may be
 called `?`.
@@ -164,5 +166,6 @@ def temporary_keys(name: TableName, namespace: Namespace, session: str) -> tuple
 
 
 def may_be_temporary(name: TableName) -> bool:
-    """Whether a name may mean a relation of the session itself: `t`, `pg_temp.t` and `tempdb..#t` may, `web.t` not."""
-    return len(name.parts) == 1 or name.parts[-2].lower() in _TEMPORARY_SCHEMAS
+    """Whether a name may mean a relation of the session itself: `t`, `pg_temp.t`, `tempdb.dbo.#t` may, `web.t` not."""
+    of_session = len(name.parts) == 1 or name.parts[-2].lower() in _TEMPORARY_SCHEMAS
+    return of_session or name.table.startswith(_LOCAL)

@@ -12,9 +12,12 @@ EMPTYING = ("truncate", "delete")
 _BEHIND_NAME = keywords("all cascade continue drop identity immediate restart restrict reuse storage ;")
 _CONTROL_FLOW = re.compile(
     r"\b(?:while|loop|until|else?\s*+if|elif|goto|rollback|abort|exception|handler|catch|end\s++(?:if|case|for|repeat))\b"
-    r"|\bif\s++(?!(?:not\s++)?exists\s++[^\s(])|\\(?:if|elif)\b"
+    r"|\bif\s++(?!(?:not\s++)?exists\s++[^\s(])|\\(?:if|elif)\b|\bset\s++rowcount\b"
 )
-"""Words by which statements are left out, run again or taken back. Blocks are not known in every dialect."""
+"""Words by which statements are left out, run again, taken back or, in T-SQL, stop after some rows.
+
+Blocks are not known in every dialect.
+"""
 
 
 def emptied_table(text: str, dialect: Dialect) -> tuple[str, ...]:

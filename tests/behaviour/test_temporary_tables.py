@@ -130,7 +130,16 @@ def test_a_table_that_was_emptied_holds_what_is_written_since(
     assert [outcome.outcomes[number] for number in (3, 6)] == [("skipped", reason)] * 2
 
 
-@pytest.mark.parametrize("kept", ["delete from tmp where a > 7", "truncate tmp, src2", "truncate other"])
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "delete from tmp where a > 7",
+        "truncate tmp, src2",
+        "truncate other",
+        "begin; truncate tmp; rollback",
+        "set rowcount 5; delete from tmp",
+    ],
+)
 def test_what_may_leave_rows_empties_nothing(shop: Opened, kept: str) -> None:
     outcome = shop(TABLES).run(
         "create temp table tmp as select a from src1",
@@ -152,6 +161,21 @@ def test_a_block_may_empty_a_table_in_a_branch(shop: Opened, emptying: str, made
         f" {emptying}; insert into #tmp select b from src2; insert into tgt2 (a) select a from #tmp end"
     )
     assert outcome.columns == {(one, "tgt2.a") for one in made_of}
+
+
+@pytest.mark.parametrize("emptying", ["truncate v", "delete from v"])
+def test_a_view_holds_what_its_tables_hold_whatever_is_emptied(shop: Opened, emptying: str) -> None:
+    outcome = shop(TABLES).run(
+        "create temp view v as select a from src1", emptying, "insert into tgt1 (a) select a from v"
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a")}
+
+
+def test_a_local_table_is_found_whatever_stands_before_its_name(shop: Opened) -> None:
+    outcome = shop(TABLES, dialect="tsql").run(
+        "select a into tempdb.dbo.#t from src1", "insert into tgt1 (a) select a from #t"
+    )
+    assert outcome.columns == {("src1.a", "tgt1.a")}
 
 
 def test_what_one_session_empties_is_its_own(shop: Opened) -> None:

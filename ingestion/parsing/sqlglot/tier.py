@@ -143,28 +143,26 @@ def parse(text: str, dialect: str) -> RelationalStatement:
     """
     rules = dialect_of(dialect)
     try:
-        emptying = _emptying(text, rules)
-        if emptying is not None:
-            return emptying
+        emptied = _change_by_emptying(text, rules)
+        if emptied and Code.of(text, rules).word(0) == "truncate":
+            return RelationalStatement(StatementKind.TRUNCATE, rules.name, (), emptied)
         statement = _parse(plainly_spelled(text, rules), rules, 0)
-        return with_generated_columns(with_types(statement, text, rules), text, rules)
+        statement = with_generated_columns(with_types(statement, text, rules), text, rules)
+        return replace(statement, changes=(*statement.changes, *emptied))
     except FinalRefusal:
         raise
     except Unparsable as error:
         raise _explanation(error, text) from error.__cause__
 
 
-def _emptying(text: str, rules: Dialect) -> RelationalStatement | None:
-    """TRUNCATE TABLE t, and DELETE FROM t without a condition: nothing flows, and what t held is gone.
+def _change_by_emptying(text: str, rules: Dialect) -> tuple[TableChange, ...]:
+    """What TRUNCATE TABLE t, and DELETE FROM t without a condition, do: nothing flows, and what t held is gone.
 
     Of a part of a statement it is not asked: the rows that T-SQL's `DELETE t OUTPUT deleted.a INTO u` takes go into u.
     """
     lowered = text.lower()
-    emptied = emptied_table(text, rules) if any(word in lowered for word in EMPTYING) else ()
-    if not emptied:
-        return None
-    kind = StatementKind.DELETE if Code.of(text, rules).word(0) == "delete" else StatementKind.TRUNCATE
-    return RelationalStatement(kind, rules.name, (), (TableChange(StatementKind.TRUNCATE, TableName(emptied)),))
+    name = emptied_table(text, rules) if any(word in lowered for word in EMPTYING) else ()
+    return (TableChange(StatementKind.TRUNCATE, TableName(name)),) if name else ()
 
 
 def _parse(text: str, rules: Dialect, depth: int) -> RelationalStatement:

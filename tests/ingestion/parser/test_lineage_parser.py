@@ -140,6 +140,11 @@ def test_a_target_column_that_position_alone_gives_is_uncertain_without_its_sche
     assert (str(edge.target), edge.certain) == ("t.x", True)
 
 
+def test_what_is_emptied_by_a_delete_is_written() -> None:
+    parser = LineageParser("INSERT INTO u SELECT a FROM t; DELETE FROM t; TRUNCATE s")
+    assert [str(name) for name in parser.intermediate_tables] == ["t"]
+
+
 def test_one_bad_statement_costs_itself_only_and_is_named_by_line() -> None:
     parser = LineageParser("INSERT INTO t SELECT a FROM s;\nINSERT INTO u SELECT a FROM (((s;\nSELECT 1")
     assert [str(name) for name in parser.target_tables] == ["t"]

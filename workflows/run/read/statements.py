@@ -42,7 +42,7 @@ from ingestion.parsing.templates import LISTED, REPORTED
 from ingestion.plans.rendering import plan_fingerprint
 from ingestion.statements import Classification, StatementText, classify, holds_sql, split
 from ingestion.statements.classification import BLOCKS
-from ingestion.statements.emptied_tables import emptied_table
+from ingestion.statements.emptied_tables import emptied_table, is_straight
 from ingestion.statements.fingerprints import FingerprintCache, SeenQueries
 from ingestion.statements.inner_queries import HOLD_QUERIES, inner_query
 from ingestion.statements.masking import fingerprint
@@ -437,10 +437,12 @@ def _text_rows(text: str, dialect: str, state: TaskState) -> list[StatementRow]:
         return state.of_fingerprint.get(known) or state.of_fingerprint.setdefault(
             known, [StatementRow(fingerprint=known)]
         )
+    statements = split(text, dialect)
+    straight = len(statements) == 1 or is_straight(text)
     found = [
         replace(own, position=position) if position else own
-        for position, statement in enumerate(with_variables(split(text, dialect), dialect))
-        for own in _with_steps(statement, dialect, state)
+        for position, statement in enumerate(with_variables(statements, dialect))
+        for own in _with_steps(statement, dialect, state, straight=straight)
     ]
     fingerprints = [own.fingerprint for own in found if own.fingerprint]
     if shape is not None and len(found) == 1 and fingerprints:
@@ -450,9 +452,9 @@ def _text_rows(text: str, dialect: str, state: TaskState) -> list[StatementRow]:
     return found
 
 
-def _with_steps(statement: StatementText, dialect: str, state: TaskState) -> list[StatementRow]:
+def _with_steps(statement: StatementText, dialect: str, state: TaskState, *, straight: bool) -> list[StatementRow]:
     """A statement's row, and where it is a block one for each statement in it."""
-    row = _statement(statement.text, dialect, state)
+    row = _statement(statement.text, dialect, state, straight=straight)
     if row.skipped not in BLOCKS:
         return [row]
     steps = block_steps(statement.text, dialect)

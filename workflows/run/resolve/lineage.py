@@ -352,8 +352,8 @@ def _reason_without_flow(source: LineageSource, number: int) -> Outcome:
         return Outcome.ALREADY_THERE
     if lineage.kind is StatementKind.CREATE_VIEW and any(target.kind is NameKind.FUNCTION for target in written):
         return Outcome.ROUTINE_DEFINITION  # of a function, which is read as a view that has no place
-    if targets:
-        return Outcome.TEMPORARY
     if any(change.kind is StatementKind.TRUNCATE for change in lineage.changes):
         return Outcome.DELETE if lineage.kind is StatementKind.DELETE else Outcome.TRUNCATE
+    if targets:
+        return Outcome.TEMPORARY
     return Outcome.DEFINITION if lineage.changes else Outcome.NO_LINEAGE
