@@ -180,7 +180,7 @@ class QueryAnalysis:
         scope.name_values(select.inner_aliases)
         scope.name_values(item for item in select.projections if isinstance(item, Projection))
         entries: list[Entry] = []
-        ungrouped: dict[str, ColumnValue] = {}
+        ungrouped: list[tuple[str, ColumnValue]] = []
         for item in select.projections:
             if isinstance(item, Star):
                 starred = star_entries(self, item, scope)
@@ -193,11 +193,11 @@ class QueryAnalysis:
                 value = evaluate(scope, item.expression)
                 name = _name_of(item, scope) if item.unnamed and self.dialect.dotted_columns else item.name
                 entries.append((name, value))
-                if item.unnamed and not item.expression.slots:  # NULL, a key of no set: `a + 1` beside it has t's a
-                    ungrouped[name] = value
+                if item.ungrouped:
+                    ungrouped.append((name, value))
                 else:
                     scope.outputs.setdefault(name, value)
-        for name, value in ungrouped.items():
+        for name, value in ungrouped:
             scope.outputs.setdefault(name, value)
         made = QueryColumns(self.sources, entries, indirect, scope.tables)
         if select.clauses:

@@ -125,13 +125,16 @@ class Expression(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """One output column: `UPPER(a) AS b`. One is `unnamed` that is a column behind a prefix and no more,
-    `t.a`, or a key of the groups that is NULL in each.
+    """One output column: `UPPER(a) AS b`. One is `unnamed` that is a column behind a prefix and no more: `t.a`.
+
+    One is `ungrouped` that is a key in none of the grouping sets: b of `GROUP BY a, b GROUPING SETS (a)`, NULL in all,
+    while SUM(b) beside it is of t's b.
     """
 
     name: str
     expression: Expression
     unnamed: bool = False
+    ungrouped: bool = False
 
 
 class Star(NamedTuple):

@@ -94,7 +94,8 @@ def grouped_projections(
     nulled = [_without_ungrouped_keys(node, number, ungrouped, dialect) for number, node in enumerate(nodes, 1)]
     for projection, made in zip(projections, translate_projections(queries, nulled), strict=True):
         if isinstance(projection, Projection) and isinstance(made, Projection):
-            yield projection._replace(expression=made.expression, unnamed=made.expression != projection.expression)
+            is_null = made.expression != projection.expression and not made.expression.slots
+            yield projection._replace(expression=made.expression, ungrouped=is_null)
         else:
             yield projection
 
