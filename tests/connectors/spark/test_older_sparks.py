@@ -10,7 +10,7 @@ import pytest
 
 from connectors.spark._history_records import Row
 from tests.connectors.spark.conftest import read_directory
-from tests.support.spark_jobs.comparison import by_target, compare
+from tests.support.spark_jobs.comparison import by_target, compare, printed_columns
 from tests.support.spark_jobs.older_logs import OLDER, VERSIONS, kept, write_log
 
 OPAQUE_JOBS = {"d21", "d41"}
@@ -47,7 +47,7 @@ def test_columns_have_the_names_of_the_target(older: Older) -> None:
     found = by_target(older.rows)
     for fact in older.truth:
         _, flow = found[fact["target"].rstrip("/")]
-        assert [output.name for output in flow.outputs] == fact["table_columns"], fact["job"]
+        assert [output.name for output in flow.outputs] == printed_columns(fact), fact["job"]
 
 
 def test_what_failed_at_work_has_its_status_and_no_lineage(older: Older) -> None:
