@@ -110,7 +110,9 @@ def test_a_replay_is_begun_only_of_what_is_dead_and_where_the_configuration_is(c
     assert ask(workflow="nobody")[0] == 404
     assert ask(workflow="wf", location="log.csv:7")[0] == 202
     end = time.monotonic() + 20
-    while not served.noted.exists() and time.monotonic() < end:
+    while (
+        not (served.noted.exists() and served.noted.read_text()) and time.monotonic() < end
+    ):  # made before it is filled
         time.sleep(0.02)
     assert served.noted.read_text() == "--statement=log.csv:7"
 
