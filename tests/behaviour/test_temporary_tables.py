@@ -105,7 +105,6 @@ EMPTYING = [
     ("postgres", "tmp", "/* all of it */ truncate table tmp restart identity"),
     ("postgres", "pg_temp.tmp", "delete from pg_temp.tmp"),
     ("mysql", "tmp", "truncate tmp"),
-    ("mysql", "web.tmp", "truncate table web.tmp"),
     ("tsql", "#tmp", "truncate table #tmp"),
     ("tsql", "#tmp", "delete #tmp"),
 ]

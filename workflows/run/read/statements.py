@@ -33,8 +33,8 @@ from ingestion.dialects.definition import keywords
 from ingestion.dialects.lexing import tokens
 from ingestion.dialects.unfilled_templates import template_in_code
 from ingestion.errors import Templated, TooLarge, Unparsable
-from ingestion.model.lineage import StatementKind, StatementLineage
-from ingestion.model.namespaces import unreadable
+from ingestion.model.lineage import StatementKind, StatementLineage, TableName
+from ingestion.model.namespaces import may_be_temporary, unreadable
 from ingestion.model.outcomes import Outcome
 from ingestion.model.table_commits import commit_beginning, commit_format
 from ingestion.parsing.targets import written_tables
@@ -479,7 +479,7 @@ def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = Tr
             return _with_session_change(StatementRow(dead=Templated.code), found, text, dialect)
         if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
             return StatementRow(dead=Templated.code)
-        empties = straight and _empties_table(found, text, dialect)
+        empties = straight and _empties_own_table(found, text, dialect)
         if found.skip_reason is not None and not empties and not _gives_rows(found, text, dialect):
             return _row_without_lineage(found.skip_reason, found, text, dialect, state)
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
@@ -493,13 +493,12 @@ def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = Tr
     return StatementRow(fingerprint=key, text=text)
 
 
-def _empties_table(found: Classification, text: str, dialect: str) -> bool:
-    """Whether a statement without lineage is TRUNCATE TABLE t: of a temporary t, what is read of it later is new.
-
-    Any may be one: MySQL, Hive and Snowflake make them in schemas as well, `CREATE TEMPORARY TABLE web.t`.
-    """
-    emptying = found.skip_reason in (Outcome.TRUNCATE, Outcome.DELETE)
-    return emptying and bool(emptied_table(text, dialect_of(dialect)))
+def _empties_own_table(found: Classification, text: str, dialect: str) -> bool:
+    """Whether a statement without lineage empties what may be a temporary table: what is read of it later is new."""
+    if found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
+        return False
+    name = emptied_table(text, dialect_of(dialect))
+    return bool(name) and may_be_temporary(TableName(name))
 
 
 def _row_without_lineage(
