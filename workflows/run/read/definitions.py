@@ -26,7 +26,7 @@ from ingestion.statements.routines.definition import (
 )
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep
-from workflows.run.read.statements import STATEMENT_SCHEMA, Row, rows_of
+from workflows.run.read.statements import STATEMENT_SCHEMA, Row, empties_own_table, rows_of
 
 
 def catalog_definitions(platform: Platform, service: str, wanted: LineageConfig) -> tuple[Definition, ...]:
@@ -87,11 +87,16 @@ def _masked_code(definition: Definition, dialect: str) -> str | None:
     return _mask([step for routine in routines for step in routine.steps], dialect)
 
 
+def _is_kept(step: RoutineStep, dialect: str) -> bool:
+    """Whether the catalog keeps the statement of a step, as all that are parsed: what empties a table is."""
+    found = classify(step.text, dialect)
+    return found.skip_reason is None or (step.straight and empties_own_table(found, step.text, dialect))
+
+
 def _mask(steps: Iterable[RoutineStep], dialect: str) -> str | None:
-    texts = [step.text for step in steps if step.text]
     masker = QueryMasker(dialect)
     try:
-        masked = [masker.mask(text) for text in texts if classify(text, dialect).skip_reason is None]
+        masked = [masker.mask(step.text) for step in steps if step.text and _is_kept(step, dialect)]
     except Unparsable:
         return None
     return code_of(tuple(dict.fromkeys(masked)))

@@ -479,7 +479,7 @@ def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = Tr
             return _with_session_change(StatementRow(dead=Templated.code), found, text, dialect)
         if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
             return StatementRow(dead=Templated.code)
-        empties = straight and _empties_own_table(found, text, dialect)
+        empties = straight and empties_own_table(found, text, dialect)
         if found.skip_reason is not None and not empties and not _gives_rows(found, text, dialect):
             return _row_without_lineage(found.skip_reason, found, text, dialect, state)
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
@@ -493,8 +493,11 @@ def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = Tr
     return StatementRow(fingerprint=key, text=text)
 
 
-def _empties_own_table(found: Classification, text: str, dialect: str) -> bool:
-    """Whether a statement without lineage empties what may be a temporary table: what is read of it later is new."""
+def empties_own_table(found: Classification, text: str, dialect: str) -> bool:
+    """Whether a `text` that is `found` to have no lineage empties what may be a temporary table.
+
+    After `TRUNCATE t` what is read of t was written since.
+    """
     if found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
         return False
     name = emptied_table(text, dialect_of(dialect))

@@ -110,9 +110,7 @@ def test_a_replay_is_begun_only_of_what_is_dead_and_where_the_configuration_is(c
     assert ask(workflow="nobody")[0] == 404
     assert ask(workflow="wf", location="log.csv:7")[0] == 202
     end = time.monotonic() + 20
-    while (
-        not (served.noted.exists() and served.noted.read_text()) and time.monotonic() < end
-    ):  # made before it is filled
+    while time.monotonic() < end and not (served.noted.exists() and served.noted.read_text()):  # which comes later
         time.sleep(0.02)
     assert served.noted.read_text() == "--statement=log.csv:7"
 
