@@ -152,7 +152,7 @@ class ServiceAddress:
     @property
     def address(self) -> dict[str, Any]:
         """Of its connection what tells its namespaces, none of it a secret."""
-        found: dict[str, Any] = {key: _without_login(_text(self.options, key)) for key in ("account", "hostPort")}
+        found: dict[str, Any] = {key: _host_and_port(_text(self.options, key)) for key in ("account", "hostPort")}
         found["awsConfig"] = {
             key: text for key in ("assumeRoleArn", "awsRegion") if (text := _text(self.options, "awsConfig", key))
         }
@@ -208,7 +208,7 @@ class ServiceAddress:
         if naming.scheme == "bigquery":
             return ("bigquery",)
         if naming.scheme == "snowflake":
-            name = _without_login(str(options.get("account") or ""))
+            name = _host_and_port(str(options.get("account") or ""))
             return (f"snowflake://{_snowflake_account(name)}",) if name else ()
         region = _text(options, "awsConfig", "awsRegion")
         if naming.scheme == "awsathena":
@@ -216,7 +216,7 @@ class ServiceAddress:
         if naming.scheme == "glue":
             account = _ARN_ACCOUNT.match(_text(options, "awsConfig", "assumeRoleArn"))
             return (f"{_GLUE}{region}:{account[1]}",) if region and account else ()
-        address = _without_login(str(options.get("hostPort") or "").strip().rpartition("://")[2])
+        address = _host_and_port(str(options.get("hostPort") or "").strip().rpartition("://")[2])
         if not address or _LOOPBACK.match(address):
             return ()
         if naming.scheme == "redshift":
@@ -332,7 +332,7 @@ def _text(options: Mapping[str, Any], *path: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _without_login(address: str) -> str:
+def _host_and_port(address: str) -> str:
     """A host and its port, of an address that may have been given with who enters it, and by what path.
 
     Nothing where a password may have a slash or a path an `@` in it: then none of it is known to be the host.

@@ -26,7 +26,7 @@ from ingestion.statements.routines.definition import (
 )
 from ingestion.statements.routines.inline_functions import function_as_view
 from ingestion.statements.routines.steps import RoutineStep
-from workflows.run.read.statements import STATEMENT_SCHEMA, Row, empties_own_table, rows_of
+from workflows.run.read.statements import STATEMENT_SCHEMA, Row, is_parsed, rows_of
 
 
 def catalog_definitions(platform: Platform, service: str, wanted: LineageConfig) -> tuple[Definition, ...]:
@@ -88,9 +88,8 @@ def _masked_code(definition: Definition, dialect: str) -> str | None:
 
 
 def _is_kept(step: RoutineStep, dialect: str) -> bool:
-    """Whether the catalog keeps the statement of a step, as all that are parsed: what empties a table is."""
-    found = classify(step.text, dialect)
-    return found.skip_reason is None or (step.straight and empties_own_table(found, step.text, dialect))
+    """Whether the catalog keeps the statement of a step, as all that are parsed."""
+    return is_parsed(classify(step.text, dialect), step.text, dialect, straight=step.straight)
 
 
 def _mask(steps: Iterable[RoutineStep], dialect: str) -> str | None:

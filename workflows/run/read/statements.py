@@ -479,8 +479,8 @@ def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = Tr
             return _with_session_change(StatementRow(dead=Templated.code), found, text, dialect)
         if found.skip_reason is Outcome.ROUTINE_DEFINITION and template_in_schedule(text, dialect_of(dialect)):
             return StatementRow(dead=Templated.code)
-        empties = straight and empties_own_table(found, text, dialect)
-        if found.skip_reason is not None and not empties and not _gives_rows(found, text, dialect):
+        parsed = is_parsed(found, text, dialect, straight=straight) or _gives_rows(found, text, dialect)
+        if found.skip_reason is not None and not parsed:
             return _row_without_lineage(found.skip_reason, found, text, dialect, state)
         if found.kind is StatementKind.OTHER and not holds_sql(text, dialect):
             return StatementRow(dead=Outcome.NOT_SQL)
@@ -493,12 +493,14 @@ def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = Tr
     return StatementRow(fingerprint=key, text=text)
 
 
-def empties_own_table(found: Classification, text: str, dialect: str) -> bool:
-    """Whether a `text` that is `found` to have no lineage empties what may be a temporary table.
+def is_parsed(found: Classification, text: str, dialect: str, *, straight: bool) -> bool:
+    """Whether a `text` that was `found` to be so may have lineage, or empties what may be a temporary table.
 
-    After `TRUNCATE t` what is read of t was written since.
+    After `TRUNCATE t` what is read of t was written since: where t is emptied for certain, among `straight` statements.
     """
-    if found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
+    if found.skip_reason is None:
+        return True
+    if not straight or found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
         return False
     name = emptied_table(text, dialect_of(dialect))
     return bool(name) and may_be_temporary(TableName(name))
