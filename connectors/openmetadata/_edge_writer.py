@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from connectors.openmetadata.client import Platform
 from connectors.openmetadata.edges import (
@@ -25,7 +25,7 @@ from connectors.openmetadata.edges import (
 from connectors.openmetadata.entities import Collection, mark_processed
 from connectors.openmetadata.http import BadRequest, Http, NotFound, ServerFailed
 from connectors.sink import NOT_OURS, UNANSWERED, EdgeCounts, TargetBatch, WriteReport, WriteResult
-from ingestion.errors import Rejected
+from ingestion.errors import ConfigError, LineageError, Rejected, TargetDown
 from ingestion.model.contributions import ProducerKind
 from ingestion.model.entities import EntityReference
 from ingestion.model.outcomes import WriteOutcome
@@ -37,6 +37,8 @@ Refused = frozenset[ColumnKey]
 """Columns that the platform does not take."""
 
 Plan = Callable[[HeldEdge, Refused], Operations]
+Given = ParamSpec("Given")
+Done = TypeVar("Done")
 Owned = Callable[[LineageDetails], bool]
 """Whether an edge is the word of what was defined anew, and of nobody else."""
 
@@ -399,6 +401,7 @@ class PlainWriter:
         self._http = platform.http
         self._features = platform.features
         self._threads = threads
+        self._ended_by: LineageError | None = None
 
     def write(self, batches: Sequence[TargetBatch]) -> WriteReport:
         """The requests of all batches, then what they replace.
@@ -411,16 +414,33 @@ class PlainWriter:
             return written
         pool = ThreadPoolExecutor(self._threads, "rest-sink")
         try:
-            done = [one for group in pool.map(self._write_batch, batches) for one in group]
+            done = [one for group in pool.map(self._stoppable_work(self._write_batch), batches) for one in group]
             by_target: dict[str, list[_Done]] = {batch.target.id: [] for batch in batches}
             for one in self._confirm(done, pool):
                 by_target[one.request.to_entity.id].append(one)
-            for part in pool.map(self._finish, batches, by_target.values()):
+            for part in pool.map(self._stoppable_work(self._finish), batches, by_target.values()):
                 written += part
         finally:
-            # when one finds the target down or the token refused, the others are not to ask again
             pool.shutdown(wait=True, cancel_futures=True)
         return written
+
+    def _stoppable_work(self, work: Callable[Given, Done]) -> Callable[Given, Done]:
+        """The same work, not begun after the target was found down or the token refused by another's.
+
+        The threads see to it themselves: on a busy machine the one that waits for them hears of it a hundred
+        requests later, each with a token that a platform may lock an account for.
+        """
+
+        def run(*given: Given.args, **named: Given.kwargs) -> Done:
+            if self._ended_by is not None:
+                raise self._ended_by
+            try:
+                return work(*given, **named)
+            except (TargetDown, ConfigError) as error:
+                self._ended_by = error
+                raise
+
+        return run
 
     def _write_batch(self, batch: TargetBatch) -> list[_Done]:
         """The requests into one target, one after the other."""
@@ -440,7 +460,7 @@ class PlainWriter:
             if not unconfirmed:
                 return done
             self._wait([one.write for one in done if one.write is not None])
-            checked = pool.map(self._check, [done[index] for index in unconfirmed])
+            checked = pool.map(self._stoppable_work(self._check), [done[index] for index in unconfirmed])
             for index, one in zip(unconfirmed, checked, strict=True):
                 done[index] = one
         return [replace(one, write=None, reason=_CONTESTED) if one.is_unconfirmed else one for one in done]

@@ -248,7 +248,8 @@ def test_a_token_that_expires_in_the_middle_stops_the_run(
     before = len(server.calls)
     with pytest.raises(ConfigError, match="expired"):
         sink(virtual_time, threads=threads).write(target_batches(work))
-    assert len(server.calls) - before < 100
+    # each thread may be at one request of its own by then
+    assert len(server.calls) - before <= threads
 
 
 def test_a_target_that_goes_down_stops_the_run_and_writing_again_completes_it(
