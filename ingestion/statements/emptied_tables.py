@@ -26,7 +26,7 @@ def emptied_table(text: str, dialect: Dialect) -> tuple[str, ...]:
     if code.word(0) not in EMPTYING:
         return ()
     first = 1 + (code.word(1) in ("table", "from"))
-    name, end = code.dotted_name(first)
+    name, end = code.dotted_name(first + 2 * code.stands(first, "if", "exists"))
     return name if all(code.word(number) in _BEHIND_NAME for number in range(end, len(code))) else ()
 
 

@@ -36,8 +36,9 @@ class SessionChange:
     `database` is None where it stays. `schemas`, in search order, is None where they stay, and empty where the
     session has none; OWN_SCHEMA stands for the session user's, UNKNOWN_SCHEMA for any. `reset` says that the
     session is back at what it began with (schemas is None then). `local` ends with the transaction, which a change
-    that `ends_transaction` does, and nothing else. `elsewhere`: where names are looked for instead, unless this is what
-    the session has anyway; "" where the change is sure.
+    that `ends_transaction` does, and nothing else; one that begins another ends that before it. `begins_transaction`
+    and `keeps_rows` tell of no name: after the second, rows that were deleted may be there. `elsewhere`: where names
+    are looked for instead, unless this is what the session has anyway; "" where the change is sure.
     """
 
     database: str | None = None
@@ -45,6 +46,8 @@ class SessionChange:
     reset: bool = False
     local: bool = False
     ends_transaction: bool = False
+    begins_transaction: bool = False
+    keeps_rows: bool = False
     elsewhere: str = ""
 
     @property

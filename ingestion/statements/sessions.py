@@ -29,8 +29,11 @@ _NO_USE = keywords("index key hint plan role warehouse secondary ( ) , ; = .")
 """Behind the word USE, where that picks no schema."""
 _RUN_TEXT = re.compile(r"'\s*+(?:use|set|alter|begin|declare)\b", re.IGNORECASE)
 _HEAD = 12
-_BOUNDS_OF_TRANSACTIONS = keywords("commit rollback end abort begin start")
-_END = SessionChange(ends_transaction=True)
+_BEGINS = keywords("begin start bt")
+_UNDOES = keywords("rollback abort")
+_BOUNDS_OF_TRANSACTIONS = _BEGINS | _UNDOES | keywords("commit end et")
+_FEW_ROWS = ["set", "rowcount"]
+_KEEPS_ROWS = SessionChange(keeps_rows=True)
 _NO_CHANGE = frozenset({Outcome.SELECT, Outcome.INSERT_VALUES, Outcome.GRANT, Outcome.CALL, Outcome.SHOW})
 _MOVES_ROWS = frozenset(
     {
@@ -69,6 +72,8 @@ class Session:
 
     def follow(self, change: SessionChange) -> Session:
         """The session after a change (`change_of`)."""
+        if change == _KEEPS_ROWS:
+            return self
         if change.ends_transaction:
             return self if self._outside is None else Session(self.first, self._outside)
         namespace = self.first if change.reset else self._namespace_after(change)
@@ -103,7 +108,9 @@ def change_of(text: str, dialect: Dialect, found: Classification | None = None) 
         return _unknown_change(text, only_schemas=dialect.two_level) if may_change(text, dialect, after=True) else None
     head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
     if found.skip_reason is Outcome.TRANSACTION:
-        return _END if _bounds_transaction(head) else None
+        return _bound_of_transaction(head)
+    if [token.text.lower() for token in head[:2]] == _FEW_ROWS:  # a DELETE of all rows stops after some
+        return _KEEPS_ROWS
     if dialect.creating_picks and (creation := picked_by_creation(head, dialect)) is not None:
         picked, made = creation
         sure = made and not _is_templated(text, dialect)
@@ -126,13 +133,18 @@ def _elsewhere(text: str) -> str:
     return unreadable(" ".join(text.casefold().split()))
 
 
-def _bounds_transaction(head: Sequence[Token]) -> bool:
+def _bound_of_transaction(head: Sequence[Token]) -> SessionChange | None:
     """Whether a transaction ends there, or begins: one before it has ended, whether that was told or not.
 
-    PostgreSQL's ROLLBACK TO a savepoint ends none.
+    ROLLBACK TO a savepoint ends none: `ROLLBACK TO p`, `ROLLBACK WORK TO SAVEPOINT p`.
     """
     words = [token.text.lower() for token in head[:3]]
-    return words[:1] != [] and words[0] in _BOUNDS_OF_TRANSACTIONS and "to" not in words[1:]
+    first = words[0] if words else ""
+    if first not in _BOUNDS_OF_TRANSACTIONS:
+        return None
+    if "to" in words[1:]:
+        return _KEEPS_ROWS
+    return SessionChange(ends_transaction=True, begins_transaction=first in _BEGINS, keeps_rows=first in _UNDOES)
 
 
 def may_change(text: str, dialect: Dialect, *, after: bool = False) -> bool:

@@ -32,9 +32,15 @@ Digests = npt.NDArray[np.int64]
 """Record digests."""
 _CONTENTS = ("text", "symbolic", "edges", "source_id")
 _LITTLE_ENDIAN = np.dtype("<i8")
-LOCAL, TRANSACTION_END = "local", "transaction_end"
-"""How a statement changes what its session has set: until the transaction ends, which is that. By the alphabet nothing
-else that is noted so comes after it."""
+LOCAL = "local"
+"""How a statement changes what its session has set: until the transaction ends."""
+EMPTIES = "empties"
+"""What a statement does that changes nothing of that: all rows of a table go, if they stay gone."""
+TRANSACTION_BEGIN, TRANSACTION_END, TRANSACTION_UNDONE = "transaction_begin", "transaction_end", "transaction_undone"
+TRANSACTION_KEPT = "transaction_kept"
+"""After which rows may be there that were deleted, before it or behind it: ROLLBACK TO a savepoint, SET ROWCOUNT 5."""
+OF_TRANSACTION = "transaction_"
+"""How these four begin: they are of use only where something else is noted."""
 DIGESTS = ".digests.npy"
 """How the file of the digests ends that stands beside a segment's."""
 _COMPRESSION = "zstd"
@@ -192,13 +198,16 @@ class Segment:
         groups = [metadata.row_group(group).column(number).statistics for group in range(metadata.num_row_groups)]
         return min(group.min for group in groups), max(group.max for group in groups)
 
-    def lowest(self, column: str) -> tuple[str, ...]:
-        """The lowest value of a column in each part of the rows that has one. Raises StateLost like `rows`."""
+    def extremes(self, column: str) -> tuple[str, ...]:
+        """The lowest and the highest value of a column in each part of the rows that has one.
+
+        Raises StateLost like `rows`.
+        """
         metadata = self._metadata()
         number = metadata.schema.names.index(column)
         groups = (metadata.row_group(group) for group in range(metadata.num_row_groups))
         found = (group.column(number).statistics for group in groups)
-        return tuple(one.min for one in found if one is not None and one.has_min_max)
+        return tuple(value for one in found if one is not None and one.has_min_max for value in (one.min, one.max))
 
     def _metadata(self) -> pq.FileMetaData:
         return _metadata(io.BytesIO(self.content) if self.file is None else self.file)
@@ -331,8 +340,8 @@ def any_session_change(segments: Iterable[Segment]) -> bool:
 
 
 def any_conditional_change(segments: Iterable[Segment]) -> bool:
-    """Whether any of these changes holds for a transaction, or under a condition: not only TRANSACTION_END is noted."""
-    return any(lowest != TRANSACTION_END for segment in segments for lowest in segment.lowest("set_how"))
+    """Whether a session has to be gone through: anything is noted but where transactions begin and end."""
+    return any(not one.startswith(OF_TRANSACTION) for segment in segments for one in segment.extremes("set_how"))
 
 
 def _times(segment: Segment, latest: float) -> tuple[float, float] | None:

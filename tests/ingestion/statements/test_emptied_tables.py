@@ -16,6 +16,7 @@ from ingestion.statements.emptied_tables import emptied_table, is_straight
         ("TRUNCATE TABLE t DROP STORAGE", "oracle", ("T",)),
         ("-- nightly\nDELETE FROM [My Stage]", "tsql", ("my stage",)),
         ("DELETE #t", "tsql", ("#t",)),
+        ("TRUNCATE TABLE IF EXISTS a.t", "clickhouse", ("a", "t")),
         ("DELETE FROM t WHERE a = 1", "postgres", ()),
         ("DELETE FROM t LIMIT 5", "mysql", ()),
         ("DELETE FROM t USING s", "postgres", ()),

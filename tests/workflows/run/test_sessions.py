@@ -62,3 +62,41 @@ def test_sessions_are_followed_through_transactions_blocks_and_runs(spark: Spark
     assert (second.counts.skipped["unknown_session"], second.counts.dead) == (1, {"templated": 1})
     assert_nothing_lost(first)
     assert_nothing_lost(second)
+
+
+EMPTYINGS = {
+    "committed": ("BEGIN", "DELETE FROM tmp", "COMMIT"),
+    "at_once": ("DELETE FROM tmp", "BEGIN", "ROLLBACK"),
+    "undone": ("BEGIN", "DELETE FROM tmp", "ROLLBACK"),
+    "undone_without_begin": ("TRUNCATE tmp", "ROLLBACK WORK"),
+    "undone_in_part": ("BEGIN", "SAVEPOINT p", "TRUNCATE tmp", "ROLLBACK TO SAVEPOINT p", "COMMIT"),
+    "undone_around": ("BEGIN", "DELETE FROM tmp", "BEGIN", "COMMIT", "ROLLBACK"),
+    "some_rows": ("SET ROWCOUNT 5", "DELETE FROM tmp"),
+    "in_a_block": ("BEGIN", "DO $$ BEGIN DELETE FROM tmp; END $$", "ROLLBACK"),
+}
+"""What sessions do to a table that is filled before and behind."""
+STAY_EMPTY = {"committed", "at_once"}
+
+
+def test_what_was_deleted_is_gone_where_no_rollback_brings_it_back(spark: SparkSession, tmp_path: Path) -> None:
+    configuration(tmp_path)
+    steps = [
+        [
+            "CREATE TEMP TABLE tmp AS SELECT a FROM first",
+            *emptying,
+            "INSERT INTO tmp SELECT a FROM second",
+            f"INSERT INTO {name} (a) SELECT a FROM tmp",
+        ]
+        for name, emptying in EMPTYINGS.items()
+    ]
+    rows = rows_of([(name, text) for name, texts in zip(EMPTYINGS, steps, strict=True) for text in texts])
+    write_log(tmp_path / "log" / "all.csv", rows[:-3])
+    assert_nothing_lost(run(tmp_path))
+    write_log(tmp_path / "log" / "all.csv", rows)
+    assert_nothing_lost(run(tmp_path))
+    found = {
+        (one.source.rpartition(".")[2], one.target.rpartition(".")[2])
+        for one in contributions_in(tmp_path / "catalog.db")
+    }
+    second = {("second", name) for name in EMPTYINGS}
+    assert found == second | {("first", name) for name in EMPTYINGS if name not in STAY_EMPTY}

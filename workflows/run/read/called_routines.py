@@ -27,6 +27,7 @@ _STEP_COLUMNS = {
     "dead": "string",
     "path": "array<string>",
     "routine": "string",
+    "set_how": "string",
     "dialect": "string",
     "called": "array<string>",
 }
@@ -220,7 +221,6 @@ def _with_calls(statements: DataFrame, calls: DataFrame, ran: DataFrame) -> Data
                 "query": F.lit(None).cast("string"),
                 "set_database": F.lit(None).cast("string"),
                 "set_path": F.lit(None).cast("array<string>"),
-                "set_how": F.lit(None).cast("string"),
                 "duration": F.lit(None).cast("double"),
             }
         )

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
 
 from ingestion.statements.session_changes import SessionChange
 from ingestion.statements.sessions import Session
 from workflows.run.read.statements import ORDER, Row
-from workflows.state.segments import LOCAL, TRANSACTION_END
+from workflows.state.segments import (
+    EMPTIES,
+    LOCAL,
+    OF_TRANSACTION,
+    TRANSACTION_BEGIN,
+    TRANSACTION_KEPT,
+    TRANSACTION_UNDONE,
+)
 
 _OF_CHANGE = ("sets", "set_database", "set_path", "set_how")
-_CHANGES = "(sets or set_how is not null)"
+_CHANGES = f"(sets or (set_how is not null and set_how != '{EMPTIES}'))"
+_EMPTIES_NOTHING = "\0"
+"""Behind the session of what may have emptied nothing: one that has no table."""
 
 
 def with_session_states(statements: DataFrame, *, are_few: bool) -> DataFrame:
@@ -22,10 +32,37 @@ def with_session_states(statements: DataFrame, *, are_few: bool) -> DataFrame:
     After `SET search_path TO web; BEGIN; SET LOCAL search_path TO mart` COMMIT sets web. Only what changes sessions is
     gone through, which is little beside a log.
     """
+    statements = _with_sure_emptyings(statements, are_few=are_few)
     changes = statements.where(_CHANGES)
     placed = changes.coalesce(1) if are_few else changes.repartition("session")
     done = placed.sortWithinPartitions("session", *ORDER).mapInArrow(_follow_sessions, statements.schema)
     return statements.where(f"not {_CHANGES}").unionByName(done)
+
+
+def _with_sure_emptyings(statements: DataFrame, *, are_few: bool) -> DataFrame:
+    """`statements`, those that empty a table in a session of its own each where its rows may have come back.
+
+    After `DELETE FROM t` they come back by a ROLLBACK that stands before the next transaction: where nothing ended the
+    one before, BEGIN begins none. Nobody knows it of a session that has savepoints rolled back, or that deletes some
+    rows at a time.
+    """
+    concerned = (F.col("set_how") == EMPTIES) | F.col("set_how").startswith(OF_TRANSACTION)
+    marked = statements.where(concerned)
+    marked = marked.coalesce(1) if are_few else marked
+    own = Window.partitionBy("session")
+    before = own.orderBy(*ORDER).rowsBetween(Window.unboundedPreceding, -1)
+    behind = own.orderBy(*(F.desc(name) for name in ORDER)).rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    bound = F.when(~F.col("set_how").isin(EMPTIES, TRANSACTION_KEPT), F.col("set_how"))
+    within = F.last(bound, ignorenulls=True).over(before).eqNullSafe(TRANSACTION_BEGIN)
+    begun = (F.col("set_how") == TRANSACTION_BEGIN) & ~within
+    comes_back = F.when(F.col("set_how") == TRANSACTION_UNDONE, F.lit(True)).when(begun, F.lit(False))
+    found = marked.withColumn("comes_back", comes_back)
+    undone = F.last("comes_back", ignorenulls=True).over(behind).eqNullSafe(F.lit(True))
+    unsure = undone | F.max(F.col("set_how") == TRANSACTION_KEPT).over(own)
+    moved = F.when((F.col("set_how") == EMPTIES) & unsure, F.concat("session", F.lit(_EMPTIES_NOTHING)))
+    done = found.withColumn("session", F.coalesce(moved, "session")).select(statements.columns)
+    others = statements.where(~F.coalesce(concerned, F.lit(False)))
+    return others.unionByName(done)
 
 
 def _follow_sessions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -44,7 +81,9 @@ def _follow_sessions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
 def _change_in(row: Row) -> SessionChange:
     """What a row of STATEMENT_SCHEMA says."""
     how, database, path = row["set_how"], row["set_database"], row["set_path"]
-    if how == TRANSACTION_END:
+    if how is not None and str(how).startswith(OF_TRANSACTION):
+        if how == TRANSACTION_KEPT:
+            return SessionChange(keeps_rows=True)
         return SessionChange(ends_transaction=True)
     local = how == LOCAL
     if database == "":

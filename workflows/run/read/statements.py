@@ -52,8 +52,12 @@ from ingestion.statements.routines.session_variables import with_variables
 from ingestion.statements.routines.steps import RoutineStep, called_routine, may_move_rows
 from ingestion.statements.sessions import change_of
 from workflows.state.segments import (
+    EMPTIES,
     LOCAL,
+    TRANSACTION_BEGIN,
     TRANSACTION_END,
+    TRANSACTION_KEPT,
+    TRANSACTION_UNDONE,
     Digests,
     KnownRecords,
     record_digests,
@@ -61,6 +65,7 @@ from workflows.state.segments import (
     times_of,
 )
 
+_EMPTYING = (Outcome.TRUNCATE, Outcome.DELETE)
 _TAKEN_APART = BLOCKS | {Outcome.ROUTINE_DEFINITION}
 """Skipped as a whole, and read by their parts."""
 _LOADS = frozenset(
@@ -112,8 +117,8 @@ STATEMENT_SCHEMA = StructType(
         StructField("sets", BooleanType(), False),  # whether it changes the session's defaults
         StructField("set_database", StringType()),
         StructField("set_path", ArrayType(StringType())),
-        # LOCAL, TRANSACTION_END of what ends such changes and makes none, or where names are looked for instead unless
-        # what is set is so already (`SessionChange.elsewhere`)
+        # LOCAL, one of the TRANSACTION_… of what ends such changes and makes none, or where names are looked for
+        # instead unless what is set is so already (`SessionChange.elsewhere`); EMPTIES of what empties a table
         StructField("set_how", StringType()),
         StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
         StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
@@ -445,7 +450,7 @@ def _text_rows(text: str, dialect: str, state: TaskState) -> list[StatementRow]:
         for own in _with_steps(statement, dialect, state, straight=straight)
     ]
     fingerprints = [own.fingerprint for own in found if own.fingerprint]
-    if shape is not None and len(found) == 1 and fingerprints:
+    if shape is not None and len(found) == 1 and fingerprints and found[0].set_how is None:
         shapes.learn(shape, fingerprints[0])
     found = found or [StatementRow(skipped=Outcome.EMPTY)]
     state.repeated.learn(text, dialect, found)
@@ -469,7 +474,8 @@ def step_row(step: RoutineStep, dialect: str, state: TaskState) -> StatementRow:
     if step.calls:
         return StatementRow(skipped=Outcome.CALL, called=_followed_call(step.calls, dialect))
     row = _statement(step.text, dialect, state, straight=step.straight)
-    return replace(row, sets=False, set_database=None, set_path=None, set_how=None)
+    how = EMPTIES if row.set_how == EMPTIES else None
+    return replace(row, sets=False, set_database=None, set_path=None, set_how=how)
 
 
 def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = True) -> StatementRow:
@@ -487,10 +493,11 @@ def _statement(text: str, dialect: str, state: TaskState, *, straight: bool = Tr
         key = fingerprint(text, dialect)
     except Unparsable:
         return StatementRow(dead=Templated.code if template_in_code(text, dialect) is not None else Outcome.ILL_FORMED)
+    how = EMPTIES if found.skip_reason in _EMPTYING else None
     if (dialect, key) in state.seen:
-        return StatementRow(fingerprint=key)
+        return StatementRow(fingerprint=key, set_how=how)
     state.seen.add((dialect, key))
-    return StatementRow(fingerprint=key, text=text)
+    return StatementRow(fingerprint=key, text=text, set_how=how)
 
 
 def is_parsed(found: Classification, text: str, dialect: str, *, straight: bool) -> bool:
@@ -500,7 +507,7 @@ def is_parsed(found: Classification, text: str, dialect: str, *, straight: bool)
     """
     if found.skip_reason is None:
         return True
-    if not straight or found.skip_reason not in (Outcome.TRUNCATE, Outcome.DELETE):
+    if not straight or found.skip_reason not in _EMPTYING:
         return False
     name = emptied_table(text, dialect_of(dialect))
     return bool(name) and may_be_temporary(TableName(name))
@@ -562,8 +569,10 @@ def _with_session_change(row: StatementRow, found: Classification, text: str, di
     change = change_of(text, dialect_of(dialect), found)
     if change is None:
         return row
+    if change.keeps_rows:
+        return replace(row, set_how=TRANSACTION_UNDONE if change.ends_transaction else TRANSACTION_KEPT)
     if change.ends_transaction:
-        return replace(row, set_how=TRANSACTION_END)
+        return replace(row, set_how=TRANSACTION_BEGIN if change.begins_transaction else TRANSACTION_END)
     how = LOCAL if change.local else change.elsewhere or None
     if change.reset:
         return replace(row, sets=True, set_database="", set_path=(), set_how=how)

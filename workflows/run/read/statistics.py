@@ -13,11 +13,12 @@ from ingestion.model.outcomes import Outcome, code_of
 from ingestion.model.table_commits import COMMITTED
 from workflows.counts import RunCounts
 from workflows.run.read.statements import NO_RECORD, READ_BEFORE, SEGMENT_WRITTEN
+from workflows.state.segments import OF_TRANSACTION
 
 HAS_LINEAGE = "fingerprint is not null or sets"
 """What can change lineage."""
 OF_SESSIONS = f"{HAS_LINEAGE} or set_how is not null"
-"""The same, and what ends a transaction: of use only where something is set for one."""
+"""The same, and what begins or ends a transaction: of use only where something is set or emptied in one."""
 
 _LOCATION = ("time", "file", "line", "source_id")
 
@@ -30,7 +31,8 @@ class StatementStatistics:
     `templates` is about right (5 %). `last` is the time and source id of the newest record that has a time. `ahead`
     counts statements with a time that cannot be yet: none of the other figures takes it for one. Of loads those are
     counted that failed, and those of which a number of rows is known; `filled` counts rows of values or of a client.
-    Times are seconds since the epoch. `written` are
+    Times are seconds since the epoch. `conditional_changes` are those for which sessions have to be gone through: what
+    is set or emptied in a transaction, and what is set under a condition. `written` are
     the files that the statements were written into as they were read.
     """
 
@@ -84,7 +86,7 @@ def statement_statistics(statements: DataFrame, latest: float = float("inf")) ->
         F.max(F.when(logged & (time > 0), F.struct(*_LOCATION))).alias("last"),
         F.count(F.when(F.expr(HAS_LINEAGE), 1)).alias("with_lineage"),
         F.count(F.when(F.col("sets"), 1)).alias("session_changes"),
-        F.count(F.when(F.col("sets"), F.col("set_how"))).alias("conditional_changes"),
+        F.count(F.when(~F.col("set_how").startswith(OF_TRANSACTION), 1)).alias("conditional_changes"),
         F.approx_count_distinct("fingerprint").alias("templates"),
         F.count("called").alias("calls"),
         F.count("routine").alias("of_routines"),
