@@ -289,7 +289,8 @@ class QueryAnalysis:
             act(rows.indirect, length, FILTER)
         if function.of_map:
             as_map(rows, values[0])
-        if self._take_columns_of_types(rows, function, values, relation.columns):
+        if (typed := self._entries_by_type(function, value, values, relation.columns)) is not None:
+            rows.declared, rows.entries = True, typed
             return rows
         rows.fields = value.fields if self.dialect.fields_unnested else None
         rows.of_column = len(values) == 1 and _is_column(function.arguments[0])
@@ -318,32 +319,30 @@ class QueryAnalysis:
         unnamed = function.label == _UNNEST and self.dialect.unnested_by_type
         return "" if unnamed else relation.alias or function.label
 
-    def _take_columns_of_types(
-        self, rows: FunctionColumns, function: TableFunction, values: list[ColumnValue], names: tuple[str, ...]
-    ) -> bool:
-        """Give Trino's `UNNEST(a, m) WITH ORDINALITY` its columns, where a is an array of rows (x, y) and m a map.
+    def _entries_by_type(
+        self, function: TableFunction, whole: ColumnValue, values: list[ColumnValue], names: tuple[str, ...]
+    ) -> list[Entry] | None:
+        """The columns of Trino's `UNNEST(a, m) WITH ORDINALITY`, where a is an array of rows (x, y) and m a map.
 
-        They are x and y, two without names, and the number. An argument of unknown type has what the list of names
-        leaves to it; nothing is done where several may have it.
+        They are x and y, two without names, and the number, which is told as one of the `whole`. An argument of unknown
+        type has what the list of names leaves to it; None where several may have it, and of other functions.
         """
         if not self.dialect.unnested_by_type or function.label != _UNNEST:
-            return False
+            return None
         made = [self._columns_of_type(value, is_map=number in function.maps) for number, value in enumerate(values)]
         unknown = made.count(None)
         left = len(names) - len(function.numbers) - sum(len(each) for each in made if each is not None)
         if unknown and (len(values) == 1 or not any(names) or left < unknown or 1 < unknown < left):
-            return False
+            return None
         entries: list[Entry] = []
         for value, columns in zip(values, made, strict=True):
             entries += [("", _element_of(value))] * (left - unknown + 1) if columns is None else columns
         if function.numbers:
             lengths = (_length_of(each) for number, each in enumerate(values) if number not in function.fixed)
             position = ColumnValue(combine((CONDITIONAL, length) for length in lengths))
-            entries.append(("", position.known_as(rows.value.text(), "BIGINT")))
+            entries.append(("", position.known_as(whole.text(), "BIGINT")))
         named = QueryColumns(self.sources, entries)
-        rows.declared = True
-        rows.entries = rename_columns(self.sources, named, names if any(names) else ()).entries
-        return True
+        return list(rename_columns(self.sources, named, names if any(names) else ()).entries)
 
     def _columns_of_type(self, value: ColumnValue, *, is_map: bool) -> list[Entry] | None:
         """The columns that UNNEST makes of a value: the fields of an array's rows, a key and a value; None: unknown."""
