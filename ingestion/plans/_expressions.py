@@ -21,7 +21,7 @@ from ingestion.analysis.roles import (
     unite_roles,
 )
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.functions import WITH_USES, ArgumentUse, argument_uses
+from ingestion.dialects.functions import SORTED_WITHIN, WITH_USES, ArgumentUse, argument_uses
 from ingestion.model.lineage import MOST_EXPRESSION, ColumnRef, NameKind, TableName
 from ingestion.plans import vocabulary
 from ingestion.plans._relation import (
@@ -559,11 +559,21 @@ class _ExpressionReading:
             influence = COMPOSED[influence][WINDOW]
         function = AGGREGATION if word in vocabulary.AGGREGATES else TRANSFORMATION
         self._push(influence, function | MASKING if word in vocabulary.MASKING else function)
-        if influence == IDENTITY and word.upper() in WITH_USES:
-            uses = argument_uses(word.upper(), self.argument_counts[position])
+        uses = self._argument_uses(word.upper(), position) if influence == IDENTITY else ()
+        if uses:
             self.brackets[-1].arguments = uses
             self.brackets[-1].next_argument()
             self.roles_set = True
+
+    def _argument_uses(self, name: str, position: int) -> tuple[ArgumentUse, ...]:
+        """What is done with each argument; behind a separator, which is constant, stands what the values are sorted by.
+
+        `listagg(a#1, ,, b#2 ASC NULLS FIRST, 0, 0)` is what LISTAGG(a, ',') WITHIN GROUP (ORDER BY b) is printed as.
+        """
+        count = self.argument_counts[position]
+        if name in SORTED_WITHIN:
+            return (ArgumentUse.VALUE, *(ArgumentUse.ORDER,) * (count - 1))
+        return argument_uses(name, count) if name in WITH_USES else ()
 
     def _push(self, influence: int, function: int = TRANSFORMATION, *, case: bool = False) -> None:
         bracket = self.brackets[-1]

@@ -40,6 +40,7 @@ def indirect(text: str) -> set[tuple[str, Subtype]]:
         ("rank(a#1) windowspecdefinition(b#2, a#1 DESC NULLS LAST, x$())", {}),
         ("sum(a#1) FILTER (WHERE (b#2 = done))", {"a": Subtype.AGGREGATION}),
         ("max_by(a#1, b#2, 3, false, 0, 0)", {"a": Subtype.AGGREGATION}),
+        ("listagg(distinct a#1, ,, b#2 ASC NULLS FIRST, 0, 0)", {"a": Subtype.AGGREGATION}),
         ("count(1)", {}),
     ],
 )
@@ -58,6 +59,10 @@ def test_direct_uses(text: str, expected: dict[str, Subtype]) -> None:
         ("rank(a#1) windowspecdefinition(b#2, a#1 DESC NULLS LAST)", {("a", Subtype.WINDOW), ("b", Subtype.WINDOW)}),
         ("sum(a#1) FILTER (WHERE (b#2 = done))", {("b", Subtype.FILTER)}),
         ("max_by(a#1, b#2, 3, false, 0, 0)", {("b", Subtype.SORT)}),
+        (
+            "listagg(a#1, null, b#2 DESC NULLS LAST, d#5 ASC NULLS FIRST, 0, 0)",
+            {("b", Subtype.SORT), ("d", Subtype.SORT)},
+        ),
     ],
 )
 def test_indirect_uses(text: str, expected: set[tuple[str, Subtype]]) -> None:
