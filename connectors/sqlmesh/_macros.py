@@ -31,6 +31,8 @@ _MACRO = re.compile(
     r"(?P<quoted>'(?:[^'\\]|\\.|'')*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z)|--[^\n]*+|/\*[\s\S]*?(?:\*/|\Z))"
     r"|@(?:\{(?P<braced>\w+)\}|(?P<called>\w+)\s*\(|(?P<named>\w+)|(?P<text>'(?:[^']|'')*+'))"
 )
+_IN_NAME = re.compile(r"@(?:\{(\w+)\}|(\w+))")
+_REST_OF_NAME = re.compile(r"\.[^\W\d]|\.[\"`@]")
 _LAMBDA = re.compile(r"\s*(?:(\w+)|\(\s*(\w+(?:\s*,\s*\w+)*)\s*\))\s*->\s*([\s\S]*)\Z")
 _WORD = re.compile(r"(?P<quoted>'(?:[^']|'')*+'|\"[^\"]*+\")|(?<![\w@.])(?P<word>[A-Za-z_]\w*)(?!\s*\()")
 _CLAUSES = {"with": "WITH", "join": "JOIN", "where": "WHERE", "group_by": "GROUP BY", "having": "HAVING",
@@ -61,13 +63,27 @@ def expand(text: str, scope: MacroScope) -> str:
     found: list[str] = []
     at, length = 0, 0
     while (match := _MACRO.search(text, at)) is not None:
-        made, after = (match.group(), match.end()) if match["quoted"] else _expansion(text, match, scope)
+        made, after = (
+            (_with_values(match.group(), scope), match.end()) if match["quoted"] else _expansion(text, match, scope)
+        )
         found += (text[at : match.start()], made)
         length += match.start() - at + len(made)
         if length > MOST_CHARACTERS:
             raise NotExpandable("its macros make more than 4 MB")
         at = after
     return "".join((*found, text[at:]))
+
+
+def _with_values(text: str, scope: MacroScope) -> str:
+    """What stands in quotes: in those of a name the variables that are known are filled in, a string is left alone."""
+    quotes = sqlglot.Dialect.get_or_raise(scope.dialect or None).tokenizer_class.IDENTIFIERS
+    if "@" not in text or text[0] not in quotes:
+        return text
+    return _IN_NAME.sub(lambda one: _bare(_value_of((one[1] or one[2]).lower(), scope) or one.group()), text)
+
+
+def _value_of(name: str, scope: MacroScope) -> str | None:
+    return scope.variables.get(name, _KNOWN.get(name))
 
 
 def _expansion(text: str, match: re.Match[str], scope: MacroScope) -> tuple[str, int]:
@@ -79,11 +95,11 @@ def _expansion(text: str, match: re.Match[str], scope: MacroScope) -> tuple[str,
             raise NotExpandable(f"@{match['called']} never ends")
         return _call(match["called"], items(text[match.end() : end]), scope), end + 1
     name = (match["braced"] or match["named"]).lower()
-    value = scope.variables.get(name, _KNOWN.get(name))
+    value = _value_of(name, scope)
     if value is None:
         raise NotExpandable(f"@{name} is given nowhere")
     before = text[match.start() - 1 : match.start()]
-    within_name = match["braced"] or before.isalnum() or before == "_"
+    within_name = match["braced"] or before.isalnum() or before in "_." or _REST_OF_NAME.match(text, match.end())
     return (_bare(value) if within_name else value), match.end()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,8 @@ _DEF = re.compile(r"@DEF\s*\(\s*(\w+)\s*,([\s\S]*)\)\s*\Z", re.IGNORECASE)
 _AUDIT = re.compile(r"\s*audit\s*\(", re.IGNORECASE)
 _MACRO_BLOCK = re.compile(r"\{%-?\s*macro\b[\s\S]*?\{%-?\s*endmacro\s*-?%\}")
 _IDENTIFIER = re.compile(r"\w+")
+_MAY_BE_UNNAMED = re.compile(r"::|\bcast\s*\(|[\s,]\(", re.IGNORECASE)
+_NAMED_BY_SQLMESH = (exp.Cast, exp.Paren)
 _MOMENTS = ("start", "end", "execution", "latest")
 
 
@@ -62,20 +65,28 @@ def jinja_macros_of(text: str) -> str:
 def answer(request: str, scope_file: str) -> bytes:
     """The models of the text in a request as JSON: `models`, each with its name and query or reason; or a `reason`.
 
-    A request with `embedded` has queries by the names of models that stand in no database: they go into the text.
+    A request with `embedded` has queries by the names of models that stand in no database: they go into the text. One
+    with `configuration` has the text of a configuration, whose templates are filled in.
     """
     if not request.startswith("{"):
         return b""
     asked = json.loads(request)
     scope = _scope(scope_file)
     try:
+        if "configuration" in asked:
+            return json.dumps({"text": _filled_in(asked["configuration"], {"env_var": _default_of})}).encode()
         if "embedded" in asked:
             return json.dumps({"query": _with_embedded(asked["text"], asked["embedded"], scope.dialect)}).encode()
         return json.dumps({"models": _models(asked["text"], scope)}).encode()
     except MalformedHeader as error:
         return json.dumps({"reason": f"not a model: {error}"}).encode()
-    except NotExpandable as error:
+    except (NotExpandable, jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
         return json.dumps({"reason": _reason(error)}).encode()
+
+
+def _default_of(_name: str, default: object = "") -> object:
+    """What a variable of the environment is taken for: it may be a secret, and is not asked for."""
+    return default
 
 
 @lru_cache(maxsize=2)
@@ -100,7 +111,7 @@ def _model(text: str, header: ModelHeader, project: ProjectScope, blueprint: dic
     try:
         name = expand(name, scope) if "@" in name else name
         here = scope.with_variables({"this_model": name, "model_kind_name": f"'{header.kind}'"})
-        query = _query(text, header, project, here)
+        query = _with_names(_query(text, header, project, here), own_dialect)
         query = _in_dialect(query, own_dialect, project.dialect)
     except (NotExpandable, jinja2.TemplateError, SqlglotError, ArithmeticError, TypeError, ValueError) as error:
         return {"name": name, "reason": _reason(error)}
@@ -154,9 +165,13 @@ def _jinja(text: str, project: ProjectScope, scope: MacroScope) -> str:
         return value
 
     names = {**known, **values, "var": variable, "blueprint_var": variable}
+    return _filled_in(f"{project.jinja_macros}{text}", names)
+
+
+def _filled_in(template: str, names: Mapping[str, Any]) -> str:
     written: list[str] = []
     length = 0
-    for part in _ENVIRONMENT.from_string(f"{project.jinja_macros}{text}").generate(names):
+    for part in _ENVIRONMENT.from_string(template).generate(names):
         written.append(part)
         length += len(part)
         if length > MOST_CHARACTERS:
@@ -195,6 +210,22 @@ def _named_in(query: str, embedded: dict[str, str]) -> dict[str, str]:
         found |= more
         waiting += more.values()
     return found
+
+
+def _with_names(query: str, dialect: str) -> str:
+    """The query with names for the columns that SQLMesh names itself: `a::INT` and `(a)` are called a, whatever engine.
+
+    One without such columns stays as it is written.
+    """
+    if not _MAY_BE_UNNAMED.search(query):
+        return query
+    tree = sqlglot.parse_one(query, read=dialect or None)
+    columns = tree.selects if isinstance(tree, exp.Query) else []
+    unnamed = [one for one in columns if isinstance(one, _NAMED_BY_SQLMESH) and one.output_name]
+    for one in unnamed:
+        one.replace(exp.alias_(one.copy(), one.output_name))
+    above = query[: len(query) - len(query.lstrip())]
+    return f"{above}{tree.sql(dialect=dialect or None)}" if unnamed else query
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -44,8 +44,12 @@ _DIALECT_IN_PYTHON = re.compile(r"""dialect["']?\s*[:=]\s*["'](\w+)["']""")
 _PYTHON_MODEL = re.compile(r"^from sqlmesh\b[^\n]* import [\s\S]*?^@model\(", re.MULTILINE)
 _LONGEST_FILE = 16 << 20
 _EXTERNAL = ("external_models.yaml", "schema.yaml", "external_models/*.yaml")
+_MODELS = "models"
 _SCD = ("SCD_TYPE_2", "SCD_TYPE_2_BY_TIME", "SCD_TYPE_2_BY_COLUMN")
-_NO_MODELS = frozenset({"audits", "tests", "macros", "metrics", "seeds", ".cache", "node_modules", ".git", ".venv"})
+_NO_MODELS = frozenset({"audits", "tests", "macros", "metrics", "seeds"})
+"""Folders beside `models`; below it they are as any other, as `models/seeds`."""
+_NOT_OF_PROJECT = frozenset({".cache", "node_modules", ".git", ".venv"})
+_TEMPLATE = re.compile(r"\{[{%#]")
 _CONNECTIONS = {"spark": "spark", "databricks": "databricks", "mssql": "tsql", "azuresql": "tsql",
                 "gcp_postgres": "postgres", "motherduck": "duckdb"}  # fmt: skip
 
@@ -97,10 +101,14 @@ def is_sqlmesh(path: Path) -> bool:
 
 def _sql_files(folder: Path, pattern: str = "*.sql") -> tuple[list[Path], list[Path]]:
     found = files_below(folder, pattern)
-    inside, outside = (
-        [file for file in files if not _NO_MODELS & set(file.relative_to(folder).parts)] for files in found
-    )
+    inside, outside = ([file for file in files if _may_have_models(file, folder)] for files in found)
     return inside, outside
+
+
+def _may_have_models(file: Path, folder: Path) -> bool:
+    below = file.relative_to(folder).parts
+    beside = () if folder.absolute().name == _MODELS else below[: below.index(_MODELS)] if _MODELS in below else below
+    return _NO_MODELS.isdisjoint(beside) and _NOT_OF_PROJECT.isdisjoint(below)
 
 
 def _has_python_models(file: Path) -> bool:
@@ -139,7 +147,7 @@ def project_dialect(path: Path) -> str:
 def _project_root(folder: Path) -> Path:
     """The folder at or above this one that has the project's configuration; itself where none has."""
     for candidate in (folder, *list(folder.absolute().parents)[:3]):
-        if any((candidate / name).is_file() for name in _CONFIGS) and candidate.name != "models":
+        if any((candidate / name).is_file() for name in _CONFIGS) and candidate.name != _MODELS:
             return candidate
     return folder
 
@@ -153,26 +161,40 @@ def _read_config(root: Path) -> _Config:
         found = _DIALECT_IN_PYTHON.search(text)
         return _Config(_known_dialect(found[1]) if found else "")
     try:
-        content = load_yaml(text)
+        content = load_yaml(_filled_in(text, file))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         words = f"not valid YAML ({error})" if mark is None else "not valid YAML"
         raise ConfigError(f"{file}:{mark.line + 1 if mark is not None else 1}: {words}") from None
     content = content if isinstance(content, dict) else {}
-    defaults, variables = content.get("model_defaults"), content.get("variables")
-    dialect = defaults.get("dialect") if isinstance(defaults, dict) else None
-    return _Config(
-        _known_dialect(str(dialect or _gateway_type(content))),
-        {str(name).lower(): value for name, value in variables.items()} if isinstance(variables, dict) else {},
-    )
+    gateway = _default_gateway(content)
+    variables = _mapping(content, "variables") | _mapping(gateway, "variables")
+    dialect = _mapping(content, "model_defaults").get("dialect") or _mapping(gateway, "connection").get("type", "")
+    return _Config(_known_dialect(str(dialect)), {str(name).lower(): value for name, value in variables.items()})
 
 
-def _gateway_type(content: Mapping[str, Any]) -> str:
-    gateways, default = content.get("gateways"), content.get("default_gateway")
-    gateways = gateways if isinstance(gateways, dict) else {}
-    gateway = gateways.get(default) or next(iter(gateways.values()), None)
-    connection = gateway.get("connection") if isinstance(gateway, dict) else None
-    return str(connection.get("type", "")) if isinstance(connection, dict) else ""
+def _filled_in(text: str, file: Path) -> str:
+    """A configuration's text without its templates, of which `env_var` has its default: the environment is not read."""
+    if not _TEMPLATE.search(text):
+        return text
+    from connectors.sqlmesh._rendering import ProjectScope  # slow to load, as sqlglot is
+
+    (reply,) = _ask([{"configuration": text}], ProjectScope(""), Limits())
+    if "text" not in reply:
+        raise ConfigError(f"{file}: its template cannot be filled in: {reply.get('reason')}")
+    return str(reply["text"])
+
+
+def _default_gateway(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The gateway that SQLMesh takes where nobody names one: the default, else the first."""
+    gateways = _mapping(content, "gateways")
+    default = str(content.get("default_gateway", ""))
+    return _mapping(gateways, default if default in gateways else next(iter(gateways), default))
+
+
+def _mapping(content: Mapping[str, Any], name: str) -> dict[str, Any]:
+    found = content.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _known_dialect(written: str) -> str:
@@ -252,7 +274,8 @@ def _by_library(files: _Files, config: _Config, options: SqlmeshOptions) -> tupl
 
 def _of_library(answer: LibraryAnswer, file: Path) -> list[_Query]:
     return [
-        _Query(str(one["name"]), str(one["query"] or ""))
+        # a variable that is a part of a name leaves its quotes there
+        _Query(str(one["name"]).replace("'", ""), str(one["query"] or ""))
         for one in answer.models[str(file.resolve())]
         if one.get("enabled", True)
     ]
@@ -369,7 +392,7 @@ def _name_of(query: _Query, header: ModelHeader, file: Path, root: Path) -> str:
     if query.name or header.name:
         return query.name or header.name
     parts = list(file.relative_to(root).with_suffix("").parts)
-    return ".".join(parts[parts.index("models") + 1 :] if "models" in parts else parts)
+    return ".".join(parts[parts.index(_MODELS) + 1 :] if _MODELS in parts else parts)
 
 
 def _model(key: Key, file: Path, query: str, header: ModelHeader, language: str) -> ProjectModel:

@@ -36,7 +36,7 @@ class Model:
 def load_sql_based_models(expressions, variables, path, **given):
     print('a macro prints this')
     if 'FAIL' in expressions[0].text: raise ValueError('with a secret in it')
-    return [Model('a.' + path.stem)]
+    return [Model("'a'." + path.stem)]
 """,
     "sqlmesh/utils/__init__.py": "",
     "sqlmesh/utils/jinja.py": "class JinjaMacroRegistry:\n    def add_macros(self, m): pass\n"

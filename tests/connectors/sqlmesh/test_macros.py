@@ -15,6 +15,8 @@ SCOPE = MacroScope({"city": "'Rome'", "kinds": "['a', 'b']", "on": "TRUE"}, {"ha
         ("d BETWEEN @start_ds AND @end_ts", "d BETWEEN '2020-01-01' AND '2020-01-01 00:00:00'"),
         ("'@start_ds' -- @nothing", "'@start_ds' -- @nothing"),
         ("c = @city, @{city}.t, t_@city", "c = 'Rome', Rome.t, t_Rome"),
+        ('@city.t, a.@city, "@city"."x@{city}"', 'Rome.t, a.Rome, "Rome"."xRome"'),
+        ('"a@b.com", `@city`, @city.5', "\"a@b.com\", `@city`, 'Rome'.5"),
         ("@EACH([x, y], c -> MAX(c) AS max_@c)", "MAX(x) AS max_x, MAX(y) AS max_y"),
         ("@EACH(@kinds, k -> SUM(@k))", "SUM('a'), SUM('b')"),
         ("@EACH([(a, b), (c, d)], (x, y) -> @x + @y)", "a + b, c + d"),

@@ -142,6 +142,46 @@ def test_a_broken_configuration_is_refused_in_one_line(tmp_path: Path, content: 
     assert "\n" not in str(raised.value)
 
 
+def test_a_configuration_is_a_template_whose_environment_has_its_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITY", "canary")
+    (tmp_path / "config.yaml").write_text(
+        "gateways:\n  here:\n    connection: {type: {{ env_var('KIND', 'snowflake') }}, password: {{ env_var('P') }}}\n"
+        "    variables: {schema: web}\n"
+        "default_gateway: here\nvariables: {city: {{ env_var('CITY', 'rome') }}, schema: none}\n"
+    )
+    (tmp_path / "a.sql").write_text("MODEL (name @schema.a);\nSELECT x FROM @city.t")
+    project = open_sqlmesh(tmp_path, SqlmeshOptions(own_rules=True))
+    assert (project.dialect, [model.dotted for model in project.models]) == ("snowflake", ["WEB.A"])
+    assert "FROM rome.t" in project.models[0].text
+
+
+def test_a_configuration_whose_template_is_broken_is_refused_in_one_line(tmp_path: Path) -> None:
+    for template in ("{{ env_var( }}", "{{ secret_of('canary') }}"):
+        (tmp_path / "config.yaml").write_text(f"variables: {{a: {template}}}")
+        with pytest.raises(ConfigError, match=r"config\.yaml: its template cannot be filled in") as refused:
+            open_sqlmesh(tmp_path, SqlmeshOptions(own_rules=True))
+        assert "canary" not in str(refused.value)
+
+
+def test_all_below_models_is_read_whatever_its_folder_is_called(tmp_path: Path) -> None:
+    for folder in ("models/seeds", "models/metrics", "metrics", "tests/models", "models/.cache"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.sql").write_text(f"MODEL (name s.{Path(folder).name.lstrip('.')});\nSELECT 1 AS a")
+    for path in (tmp_path, tmp_path / "models"):
+        project = open_sqlmesh(path, SqlmeshOptions(own_rules=True))
+        assert [model.dotted for model in project.models] == ["s.metrics", "s.seeds"]
+
+
+def test_columns_are_named_as_sqlmesh_names_them(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("model_defaults: {dialect: duckdb}")
+    (tmp_path / "a.sql").write_text("MODEL (name s.a);\nSELECT a::INT, TRY_CAST(t.b AS INT), (c), d + 1::INT FROM t")
+    (tmp_path / "b.sql").write_text("MODEL (name s.b);\nSELECT max(a)::INT FROM s.a")
+    found = {(str(edge.target), str(edge.source)) for edge in script_lineage(str(tmp_path), None, None, 30).edges}
+    assert found >= {("s.a.a", "t.a"), ("s.a.b", "t.b"), ("s.a.c", "t.c")}
+
+
 def test_a_template_that_loops_costs_its_own_model(tmp_path: Path) -> None:
     loop = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     (tmp_path / "a.sql").write_text(f"MODEL (name a.a);\nJINJA_QUERY_BEGIN;\n{loop}SELECT 1\nJINJA_END;")
