@@ -317,6 +317,8 @@ def select_clauses(queries: QueryContext, node: exp.Expr) -> Iterator[Clause]:
         automatic = [key for key in group.expressions if _is_automatic(queries.names, key, args["expressions"])]
         keys = (key for key in _grouping_keys(group) if key not in automatic)
         yield from _keys(queries, keys, GROUP_BY, OutputNames.AFTER_COLUMNS)
+        named = (exp.column(key) for key in group.expressions if type(key) is exp.Identifier)
+        yield from _keys(queries, named, GROUP_BY, OutputNames.BEFORE_COLUMNS)  # of a pipe: GROUP BY a AS x
         if automatic or (group.args.get("all") and not group.expressions):
             yield from _outputs_without_aggregates(queries, args["expressions"])
     distinct = args.get("distinct")

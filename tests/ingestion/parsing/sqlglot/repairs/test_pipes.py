@@ -191,6 +191,7 @@ def test_a_former_state_of_a_table_has_a_name() -> None:
         ("aggregate max(b) as n group by grouping sets ((x.a, c), cube(a), ())", {"a = s.a", "c = s.c", "n agg s.b"}),
         ("rename a as z |> aggregate max(b) as n group by x.a", {"a = s.a", "n agg s.b"}),
         ("rename a as z |> aggregate max(x.b) as n group by rollup(x.a, c)", {"a = s.a", "c = s.c", "n agg s.b"}),
+        ("aggregate max(b) as n group by upper(a) as x", {"x f s.a", "n agg s.b"}),
         ("set a = [b, c], b = 1 |> select a", {"a f s.b", "a f s.c"}),
         ("with k as (select d from u) |> cross join k |> select a, d", {"a = s.a", "d = u.d"}),
         ("with k as (from u |> set d = e) |> with j as (select d from k) |> cross join j |> select a, j.d",
@@ -199,6 +200,11 @@ def test_a_former_state_of_a_table_has_a_name() -> None:
 )  # fmt: skip
 def test_pipes_group_and_name_queries(pipes: str, expected: set[str]) -> None:
     assert value_lines(f"from s as x |> {pipes}", "bigquery") == expected
+
+
+def test_what_a_pipe_groups_by_groups_its_other_columns_whatever_it_is_called() -> None:
+    lines = column_lines("from s |> aggregate max(b) as n group by a as b", "bigquery")
+    assert set(lines) == {"b = s.a", "n agg s.b", "* group s.a"}
 
 
 def test_a_name_that_a_relation_before_it_has_is_given_to_no_query() -> None:
