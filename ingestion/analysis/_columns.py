@@ -627,7 +627,7 @@ class TableColumns:
         """All columns in order."""
         if self.columns is None:
             return [UnexpandedStar(self.table)]
-        return [(column.name, self._value(column)) for column in self.columns]
+        return [(column.name, self._value(column)) for column in self.columns if not column.hidden]
 
     def names(self) -> Iterator[str]:
         """The known names."""

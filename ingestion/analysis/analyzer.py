@@ -101,7 +101,7 @@ def _bound_outputs(output: Output, schema_of: SchemaLookup) -> Iterator[Output]:
 def _expand(star: StarOutput, schema_of: SchemaLookup) -> Iterator[tuple[str, str, str]]:
     renamed = dict(star.renamed)
     for column in schema_of(star.table) or ():
-        if column.name not in star.excluded:
+        if column.name not in star.excluded and not column.hidden:
             yield renamed.get(column.name, column.name), column.name, column.type
 
 
@@ -141,7 +141,7 @@ def _by_position(flow: Flow, outputs: tuple[Output, ...], schema_of: SchemaLooku
         return outputs
     if any(output.star is not None for output in outputs):
         return outputs
-    columns = target.columns or tuple(column.name for column in schema_of(target.name) or ())
+    columns = target.columns or tuple(column.name for column in schema_of(target.name) or () if not column.hidden)
     if not columns:
         return outputs
     return tuple(
@@ -228,7 +228,7 @@ def _known_columns(write: WriteForm, schema_of: SchemaLookup) -> tuple[str, ...]
     if not schema:
         return None
     fixed = {name.lower() for name in write.fixed}
-    return tuple(column.name for column in schema if column.name.lower() not in fixed)
+    return tuple(column.name for column in schema if column.name.lower() not in fixed and not column.hidden)
 
 
 def analyze(statement: RelationalStatement | StatementLineage, schema_of: SchemaLookup) -> StatementLineage:

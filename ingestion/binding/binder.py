@@ -373,9 +373,9 @@ def _alter(relation: Relation, schema: Schema, change: TableChange) -> Schema:
         _spelling(name, schema) for name in (*change.dropped_columns, *_unlisted_columns(relation, change, schema))
     }
     renamed = {_spelling(old, schema): new for old, new in change.renamed_columns}
-    kept = [Column(renamed.get(c.name, c.name), c.type) for c in schema if c.name not in dropped]
+    kept = [replace(c, name=renamed.get(c.name, c.name)) for c in schema if c.name not in dropped]
     types = {_spelling(column.name, kept): column.type for column in change.retyped_columns}
-    kept = [Column(c.name, types.get(c.name, c.type)) for c in kept]
+    kept = [replace(c, type=types.get(c.name, c.type)) for c in kept]
     if change.whole and relation.declared is not None:
         listed = {new.name for new in change.columns}
         kept = [*change.columns, *(c for c in kept if c.name not in listed)]

@@ -181,12 +181,14 @@ class FunctionBody:
 class Column:
     """A column of a known schema: its name as the catalog has it, and its type as written ("" if unknown).
 
-    One that a function gives has the function's `body` where that tells what becomes of each parameter.
+    One that a function gives has the function's `body` where that tells what becomes of each parameter. A `hidden` one
+    is in no star of its table, and is given no value by its place: ClickHouse's ALIAS and MATERIALIZED, INVISIBLE.
     """
 
     name: str
     type: str = ""
     body: FunctionBody | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

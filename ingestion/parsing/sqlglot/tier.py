@@ -31,6 +31,7 @@ from ingestion.parsing.sqlglot.statements.definitions import (
     lists_more_than_columns,
     renames_column,
     with_generated_columns,
+    with_hidden_columns,
     with_types,
 )
 from ingestion.parsing.sqlglot.statements.dispatch import translate_statement
@@ -147,7 +148,8 @@ def parse(text: str, dialect: str) -> RelationalStatement:
         if emptied and Code.of(text, rules).word(0) == "truncate":
             return RelationalStatement(StatementKind.TRUNCATE, rules.name, (), emptied)
         statement = _parse(plainly_spelled(text, rules), rules, 0)
-        statement = with_generated_columns(with_types(statement, text, rules), text, rules)
+        statement = with_hidden_columns(with_types(statement, text, rules), text, rules)
+        statement = with_generated_columns(statement, text, rules)
         return replace(statement, changes=(*statement.changes, *emptied))
     except FinalRefusal:
         raise

@@ -540,6 +540,31 @@ def with_generated_columns(statement: RelationalStatement, text: str, rules: Dia
     return replace(statement, writes=(*statement.writes, write), problems=problems)
 
 
+_HIDES_COLUMNS = re.compile(r"\b(?:materialized|alias|ephemeral|invisible|hidden)\b", re.IGNORECASE)
+_HIDING = keywords("materialized alias ephemeral invisible hidden")
+
+
+def with_hidden_columns(statement: RelationalStatement, text: str, rules: Dialect) -> RelationalStatement:
+    """The statement with those columns marked that no star of the table has.
+
+    ClickHouse's `c INT ALIAS a`, `c INT MATERIALIZED a`, `c INT EPHEMERAL`; MySQL's and Oracle's `c INT INVISIBLE`,
+    Db2's `c INT IMPLICITLY HIDDEN`, T-SQL's `c datetime2 GENERATED ALWAYS AS ROW START HIDDEN`.
+    """
+    if statement.kind not in _DEFINING or _HIDES_COLUMNS.search(text) is None:
+        return statement
+    code = Code.of(text, rules)
+    hidden = {
+        code.column(item.first)
+        for item in _defined_items(code)
+        if any(code.word(number) in _HIDING for number in code.outside(item.first + 1, item.end))
+    }
+    changes = (
+        replace(change, columns=tuple(replace(one, hidden=one.name in hidden) for one in change.columns))
+        for change in statement.changes
+    )
+    return replace(statement, changes=tuple(changes))
+
+
 def _definition_in(text: str, rules: Dialect) -> Code:
     """A CREATE TABLE up to its query, which defines no column and is most of the text: nobody asks for its tokens."""
     found = list[Token]()

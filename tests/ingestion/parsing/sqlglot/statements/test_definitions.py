@@ -320,3 +320,25 @@ def test_a_live_table_without_a_query_is_a_table() -> None:
 def test_a_graph_s_edges_may_have_no_columns() -> None:
     lineage = analysed("create table t as edge", "tsql")
     assert lineage.flows == ()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "columns"),
+    [
+        ("clickhouse", "b Int32 ALIAS a + 1, c Int32 MATERIALIZED a * 2, e Int32 EPHEMERAL"),
+        ("mysql", "b INT INVISIBLE, c INT GENERATED ALWAYS AS (a * 2) INVISIBLE"),
+        ("db2", "b INT IMPLICITLY HIDDEN"),
+        ("tsql", "b datetime2 GENERATED ALWAYS AS ROW START HIDDEN NOT NULL"),
+    ],
+)
+def test_a_hidden_column_is_in_no_star_and_has_no_place(dialect: str, columns: str) -> None:
+    script = (
+        f"create table t (a int, {columns}, hidden int);"
+        "insert into t select x, y from s; insert into w select * from t; insert into v select b from t"
+    )
+    edges = {
+        f"{edge.source} {edge.target}".lower()
+        for edge in LineageParser(script, dialect=dialect).edges
+        if edge.source != edge.target
+    }
+    assert edges - {"t.a t.c", "t.a t.b"} == {"s.x t.a", "s.y t.hidden", "t.a w.a", "t.hidden w.hidden", "t.b v.b"}
