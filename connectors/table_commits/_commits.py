@@ -30,14 +30,21 @@ _MOST_WHO = 80
 _MOST_METADATA = 128 << 20
 """Bytes of metadata, once they are decompressed."""
 _GZIP = 16 + zlib.MAX_WBITS
+# as Spark's writers call them, then as delta-rs does
 _ROWS_BY_OPERATION: Mapping[str, tuple[str, ...]] = {
     # numOutputRows of a MERGE counts the rows that were copied unchanged too
-    "MERGE": ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"),
-    "UPDATE": ("numUpdatedRows",),
-    "DELETE": ("numDeletedRows",),
-}
-_ROWS = ("numOutputRows",)
-_ICEBERG_ROWS = {"append": "added-records", "overwrite": "added-records", "delete": "deleted-records"}
+    "MERGE": (
+        "numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted",
+        "num_target_rows_inserted", "num_target_rows_updated", "num_target_rows_deleted",
+    ),
+    "UPDATE": ("numUpdatedRows", "num_updated_rows"),
+    "DELETE": ("numDeletedRows", "num_deleted_rows"),
+}  # fmt: skip
+_ROWS = ("numOutputRows", "num_added_rows")
+_ICEBERG_ROWS: Mapping[str, tuple[str, ...]] = {"delete": ("deleted-records", "added-position-deletes")}
+_ICEBERG_ADDED = ("added-records",)
+_ICEBERG_CHANGES = ("added-", "deleted-", "removed-")
+"""How what a snapshot counts begins, of which it leaves out what is none; its totals are there all the same."""
 _ENGINE_MARKS = ("spark.app.id", "flink.job-id", "trino_query_id")
 _REWRITES = keywords("replace")
 """Iceberg's operation that puts files in the place of others which hold the same rows."""
@@ -113,9 +120,16 @@ def iceberg_commits(content: bytes) -> Iterator[Commit]:
         operation = _operation(_value(snapshot, "summary", "operation"))
         user = _name(_value(snapshot, "summary", "trino_user")) or None
         who = user or _name(_value(snapshot, "summary", "engine-name")) or _engine(snapshot)
-        rows = _count(_value(snapshot, "summary", _ICEBERG_ROWS.get(operation, "added-records")))
-        changes = operation not in _REWRITES
+        counts = (_count(_value(snapshot, "summary", name)) for name in _ICEBERG_ROWS.get(operation, _ICEBERG_ADDED))
+        rows = next((count for count in counts if count is not None), None)
+        changes = operation not in _REWRITES and _moves_files(_value(snapshot, "summary"))
         yield Commit(version, _seconds(_value(snapshot, "timestamp-ms")), operation, changes, rows, who, user)
+
+
+def _moves_files(summary: object) -> bool:
+    """Whether a snapshot has other files than the one before it: a DELETE that finds no row makes one with the same."""
+    names = tuple(summary) if isinstance(summary, dict) else ()
+    return "total-data-files" not in names or any(name.startswith(_ICEBERG_CHANGES) for name in names)
 
 
 def _engine(snapshot: object) -> str:

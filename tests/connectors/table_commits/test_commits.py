@@ -37,6 +37,10 @@ def info(**said: Any) -> dict[str, Any]:
         ("UPDATE", {"numUpdatedRows": "4", "numCopiedRows": "90"}, StatementKind.UPDATE, 4),
         ("DELETE", {"numDeletedRows": "249"}, StatementKind.DELETE, 249),
         ("DELETE", {}, StatementKind.DELETE, None),
+        ("WRITE", {"num_added_rows": 3, "num_added_files": 1}, StatementKind.INSERT, 3),
+        ("UPDATE", {"num_updated_rows": 1, "num_copied_rows": 2}, StatementKind.UPDATE, 1),
+        ("DELETE", {"num_deleted_rows": 5}, StatementKind.DELETE, 5),
+        ("MERGE", {"num_output_rows": 9, "num_target_rows_inserted": 2}, StatementKind.MERGE, 2),
         ("COPY INTO", {"numOutputRows": "9" * 40}, StatementKind.COPY, None),
     ],
 )
@@ -113,6 +117,13 @@ def test_the_snapshots_of_an_iceberg_table_are_its_commits(pack: Any) -> None:
         (4, "commit", None, "", True),
     ]
     assert [one.kind for one in found[:2]] == [StatementKind.INSERT, StatementKind.DELETE]
+
+
+def test_a_snapshot_that_leaves_the_files_as_they_are_changes_no_rows() -> None:
+    none = snapshot(1, operation="delete", **{"total-data-files": "2", "total-records": "9"})
+    marked = snapshot(2, operation="delete", **{"total-data-files": "2", "added-position-deletes": "4"})
+    found = list(iceberg_commits(iceberg(none, marked)))
+    assert [(one.rows, one.changes_rows) for one in found] == [(None, False), (4, True)]
 
 
 @pytest.mark.parametrize(
