@@ -46,6 +46,7 @@ from connectors.catalog.questions.unused import unused_report as unused_of
 from connectors.catalog.questions.why.search import cause_report
 from connectors.catalog.questions.witnesses import WitnessReport
 from connectors.catalog.questions.witnesses import witnesses as witnesses_report
+from connectors.catalog.store.database import now_millis
 from connectors.catalog.store.lineage.window import Window
 from ingestion.errors import ConfigError
 from ingestion.model.witnesses import WitnessFilter
@@ -226,8 +227,13 @@ class CatalogAnswers:
         return self._ask_of_window(("change", text, dialect, default_schema), change_rows, find)
 
     def changes(self, start: datetime, end: datetime | None = None) -> AnswerRows:
-        """What changed in schemas and lineage between two moments (the second: now), what breaks first."""
+        """What changed in schemas and lineage between two moments (the second: now), what breaks first.
+
+        Raises ConfigError where the second is before the first.
+        """
         until = None if end is None else _millis(end)
+        if (now_millis() if until is None else until) < _millis(start):
+            raise ConfigError("start is in the future (UTC)" if until is None else "end is before start")
         return self._ask(
             ("changes", start, end),
             diff_rows,

@@ -54,7 +54,13 @@ class _Server(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """The answer of a tool; what is wrong with its arguments is told in one line."""
+        """The answer of a tool; what is wrong with its arguments is told in one line.
+
+        An argument that it does not have is refused: without it the answer would be to another question.
+        """
+        known = next((tool.input_schema["properties"] for tool in await self.list_tools() if tool.name == name), None)
+        if known is not None and not known.keys() >= arguments.keys():
+            return _refuse(f"an argument is not known: {name} takes {', '.join(known)}")
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:

@@ -130,6 +130,13 @@ async def every_tool_answers(client: Client) -> None:
         ("search", {"words": "orders", "cursor": "nonsense"}, "that is no cursor"),
         ("lineage", {"name": "raw.orders", "depth": "hunter2"}, "depth: Input should be a valid integer"),
         ("explain", {"budget": 3}, "column: Field required; budget: Input should be greater than or equal to 500"),
+        (
+            "describe",
+            {"name": "raw.orders", "hunter2": "upstream"},
+            "an argument is not known: describe takes name, budget, cursor",
+        ),
+        ("changes", {"start": "2020-01-02", "end": "2020-01-01"}, "end is before start"),
+        ("changes", {"start": "2999-01-01"}, "start is in the future"),
         ("parse_sql", {"text": "SELECT CAST('hunter2' AS)"}, "column 25: unparsable: sqlglot: expected TYPE"),
         ("parse_sql", {"text": "SELECT 1", "dialect": "nosuch"}, "unknown dialect"),
         ("parse_sql", {"text": " -- nothing yet"}, "there is no statement in the text"),
