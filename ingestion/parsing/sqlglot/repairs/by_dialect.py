@@ -166,6 +166,9 @@ _TRANSACT_NEEDS = re.compile(
 _SINKS = re.compile(r"\A\s*+(?:create|drop)\s++sink\b", re.IGNORECASE)
 # TABLE(f(input => TABLE(t))) would call a function TABLE of a column t.
 _DESCRIBED = re.compile(r"[(,>]\s*+(?:table|descriptor)\s*+\(", re.IGNORECASE)
+# SELECT X'00 7b': X would be a column whose alias is what stands for the bytes.
+_SPACED_BYTES = re.compile(r"\bx'[0-9a-f]*+\s", re.IGNORECASE)
+_TRINO_NEEDS = re.compile(f"{_DESCRIBED.pattern}|{_SPACED_BYTES.pattern}", re.IGNORECASE)
 _INTO_FILES = re.compile(r"\A\s*+insert\s++(?:into|overwrite)\s++(?:files|extern|blackhole)\s*+\(", re.IGNORECASE)
 _FROM_SOURCE = re.compile(r"\A\s*+create\s++table\b.{0,2000}?\bfrom\s++source\b", re.IGNORECASE | re.DOTALL)
 _MISREAD = {
@@ -219,8 +222,9 @@ _MISREAD = {
     # TABLE PROPERTIES (…) would be the query `TABLE properties(…)`, and t be filled from a function.
     "redshift": re.compile(r"\btable\s+properties\b", re.IGNORECASE),
     "spark": _SPARK_NEEDS,
-    "athena": _DESCRIBED,
-    "trino": _DESCRIBED,
+    "athena": _TRINO_NEEDS,
+    "presto": _SPACED_BYTES,
+    "trino": _TRINO_NEEDS,
     # INSERT INTO FILES(…), INTO EXTERN(…) and INTO BLACKHOLE() would fill tables of these names.
     "doris": _INTO_FILES,
     # FROM a LT JOIN b: LT would be an alias of a.
@@ -244,6 +248,14 @@ _WORDS = {
     "spark": ("cdc", "copy", "evolution", "live", "using", "view"),
 }
 """One of these is in all that is misread, and is looked for first: it is found in a fiftieth of the time."""
+
+
+def _spaced_bytes(code: Code) -> Iterator[Edit]:
+    """Trino: X'00 7b'  is  X'007b'."""
+    for number in range(1, len(code)):
+        joined = code.end_of(number - 1) == code.start_of(number)
+        if code.is_string(number) and joined and code.word(number - 1) == "x":
+            yield code.start_of(number), code.end_of(number), "".join(code.tokens[number].text.split())
 
 
 def _compound_assignments(code: Code) -> Iterator[Edit]:
@@ -765,7 +777,7 @@ _SPARK: tuple[Repair, ...] = (
 
 _REPAIRS: dict[str, tuple[Repair, ...]] = {
     **SERVER_REPAIRS,
-    "athena": (unloaded_query, tables_and_descriptors),
+    "athena": (unloaded_query, tables_and_descriptors, _spaced_bytes),
     "bigquery": (
         _array_with_offset,
         _tables_and_models,
@@ -815,7 +827,8 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "sqlite": (_sqlite,),
     "starrocks": (written_files, discarded_rows, _with_label, _part_changed),
     "teradata": TERADATA_REPAIRS,
-    "trino": (tables_and_descriptors,),
+    "presto": (_spaced_bytes,),
+    "trino": (tables_and_descriptors, _spaced_bytes),
     "vertica": (loaded_rows, exported_rows, calls_and_limits),
 }
 

@@ -107,6 +107,7 @@ EXAMPLES = {
     "_signed_integers": "INSERT INTO o (a) SELECT CAST(s.p AS UNSIGNED INTEGER) FROM s",
     "_sink": "CREATE SINK k AS SELECT no FROM s",
     "_sized_vectors": "CREATE TABLE s (no INT, v VECTOR(3, FLOAT32))",
+    "_spaced_bytes": "INSERT INTO o (a, b) SELECT a, X'00 7b' FROM s",
     "_sqlite": "UPDATE OR IGNORE n SET a = b",
     "_statistics": "CREATE TABLE n AS (SELECT x FROM s) WITH DATA AND NO STATS",
     "_system_functions": "INSERT INTO o (a) SELECT x.a FROM ::fn_x(1) AS x",
