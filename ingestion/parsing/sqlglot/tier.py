@@ -32,6 +32,7 @@ from ingestion.parsing.sqlglot.statements.definitions import (
     renames_column,
     with_generated_columns,
     with_hidden_columns,
+    with_nested_columns,
     with_types,
 )
 from ingestion.parsing.sqlglot.statements.dispatch import translate_statement
@@ -149,6 +150,7 @@ def parse(text: str, dialect: str) -> RelationalStatement:
             return RelationalStatement(StatementKind.TRUNCATE, rules.name, (), emptied)
         statement = _parse(plainly_spelled(text, rules), rules, 0)
         statement = with_hidden_columns(with_types(statement, text, rules), text, rules)
+        statement = with_nested_columns(statement, text, rules)
         statement = with_generated_columns(statement, text, rules)
         return replace(statement, changes=(*statement.changes, *emptied))
     except FinalRefusal:

@@ -540,6 +540,27 @@ def with_generated_columns(statement: RelationalStatement, text: str, rules: Dia
     return replace(statement, writes=(*statement.writes, write), problems=problems)
 
 
+_NESTS_COLUMNS = re.compile(r"\bnested\s*+\(", re.IGNORECASE)
+
+
+def with_nested_columns(statement: RelationalStatement, text: str, rules: Dialect) -> RelationalStatement:
+    """The statement with the arrays n.x and n.y, which ClickHouse makes of a column `n Nested(x Int32, y String)`."""
+    if not rules.dotted_columns or statement.kind not in _DEFINING or _NESTS_COLUMNS.search(text) is None:
+        return statement
+    code = Code.of(text, rules)
+    nested: dict[str, tuple[Column, ...]] = {}
+    for item in _defined_items(code):
+        if code.stands(item.first + 1, "nested", "("):
+            name = code.column(item.first)
+            fields = _columns_defined(code, _TokenSpan(item.first + 3, code.closing(item.first + 2)))
+            nested[name] = tuple(Column(f"{name}.{one.name}", f"ARRAY<{one.type}>") for one in fields)
+    changes = (
+        replace(change, columns=tuple(made for one in change.columns for made in nested.get(one.name, (one,))))
+        for change in statement.changes
+    )
+    return replace(statement, changes=tuple(changes))
+
+
 _HIDES_COLUMNS = re.compile(r"\b(?:materialized|alias|ephemeral|invisible|hidden)\b", re.IGNORECASE)
 _HIDING = keywords("materialized alias ephemeral invisible hidden")
 

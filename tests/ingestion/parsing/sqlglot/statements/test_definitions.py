@@ -342,3 +342,13 @@ def test_a_hidden_column_is_in_no_star_and_has_no_place(dialect: str, columns: s
         if edge.source != edge.target
     }
     assert edges - {"t.a t.c", "t.a t.b"} == {"s.x t.a", "s.y t.hidden", "t.a w.a", "t.hidden w.hidden", "t.b v.b"}
+
+
+def test_nested_columns_are_arrays_side_by_side() -> None:
+    script = (
+        "create table t (a Int32, n Nested(x Int32, y Map(String, Int32))) engine = Memory;"
+        "insert into t select b, c, d from s; insert into w select n.y as y, a from t; insert into v select * from t"
+    )
+    edges = {f"{edge.source} {edge.target}" for edge in LineageParser(script, dialect="clickhouse").edges}
+    of_star = {"t.a v.a", "t.n.x v.n.x", "t.n.y v.n.y"}
+    assert edges == {"s.b t.a", "s.c t.n.x", "s.d t.n.y", "t.n.y w.y", "t.a w.a"} | of_star
