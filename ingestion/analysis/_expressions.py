@@ -252,7 +252,8 @@ def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: S
 
 def _visible(dialect: Dialect, aliases: OutputNames) -> OutputNames:
     if aliases is OutputNames.LATERAL:
-        return OutputNames.LATERAL if dialect.output_names_in_where else OutputNames.HIDDEN
+        behind_columns = OutputNames.LATERAL if dialect.lateral_aliases else OutputNames.AFTER_COLUMNS
+        return behind_columns if dialect.output_names_in_where else OutputNames.HIDDEN
     if aliases is OutputNames.BEFORE_COLUMNS and dialect.output_names_in_order_by:
         return aliases
     shown = aliases is not OutputNames.HIDDEN and dialect.output_names_in_having

@@ -718,7 +718,7 @@ class Scope:
             if name in rows.confirmed:
                 return None
             tables.append(rows)
-        if len(tables) <= 1 or name[0] == "$" or self._output(name) is not None:
+        if len(tables) <= 1 or name.startswith("$") or self._output(name) is not None:
             return None
         if any(name in of_one for of_one in self._named_with_prefix().values()):
             return None
@@ -1014,4 +1014,4 @@ def _dotted_column(rows: AnyRows, parts: tuple[str, ...]) -> ColumnValue | None:
 
 
 def _is_position(name: str) -> bool:
-    return name[0] == "$" and name[1:].isdigit()
+    return name.startswith("$") and name[1:].isdigit()

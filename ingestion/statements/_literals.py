@@ -327,6 +327,11 @@ def _stands_for_a_string(words: Sequence[str], index: int, dialect: Dialect) -> 
     )
 
 
+def _is_empty(literal: str, words: Sequence[str], index: int) -> bool:
+    """Whether the text is `""`, which no column is called."""
+    return literal == '""' and not _is_qualified(words, index)
+
+
 def _is_qualified(words: Sequence[str], index: int) -> bool:
     return words[index + 1 : index + 2] == ["."] or (index > 0 and words[index - 1] == ".")
 
@@ -365,22 +370,14 @@ def with_plain_quotes(text: str, lexicon: Lexicon) -> str:
 
     T-SQL's `EXEC p "x"`, `VALUES ("x")` and, where the dialect says so, `WHERE a = "x"`.
     """
-    scanned = scan(text, lexicon)
-    words = lexicon.words.findall(scanned.blanked.lower())
+    words = lexicon.words.findall(scan(text, lexicon).blanked.lower())
     marked = [index for index, word in enumerate(words) if word in MARKS]
-    strings = {
-        literal
-        for literal, index in enumerate(marked)
-        if words[index] == NAME_MARK and _stands_for_a_string(words, index, lexicon.dialect)
-    }
-    if not strings:
-        return text
-    texts, written, literal = list[str](), 0, -1
-    for match in lexicon.literals.finditer(text):
-        if match.lastgroup in (COMMENT, HINT):
+    literals = [match for match in lexicon.literals.finditer(text) if match.lastgroup not in (COMMENT, HINT)]
+    texts, written = list[str](), 0
+    for match, index in zip(literals, marked, strict=False):
+        if words[index] != NAME_MARK or match.group()[0] != '"':
             continue
-        literal += 1
-        if literal in strings and match.group()[0] == '"':
+        if _stands_for_a_string(words, index, lexicon.dialect) or _is_empty(match.group(), words, index):
             content = match.group()[1:-1].replace('""', '"').replace("'", "''")
             texts += [text[written : match.start()], f"'{content}'"]
             written = match.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.lineage_lines import analysed, column_lines, problems
+from tests.support.lineage_lines import analysed, column_lines, lines_of_flows, problems
 
 T = {"t": "a b k", "u": "b c k"}
 JOINED = {"t": "k a", "u": "k b", "v": "k c", "w": "k d"}
@@ -156,6 +156,45 @@ def test_group_by_means_an_output_only_when_no_column_is_known_by_the_name() -> 
 def test_having_may_use_output_names_where_the_dialect_lets_it() -> None:
     assert "* filter t.a" in column_lines("select sum(a) as s from t having s > 1", "mysql")
     assert "* filter t.s" in column_lines("select sum(a) as s from t having s > 1", "postgres")
+
+
+def test_where_may_use_output_names_in_sqlite_where_no_column_is_called_so() -> None:
+    assert "* filter t.a" in column_lines("select a as x from t where x > 1", "sqlite", {"t": "a b"})
+    assert "* filter t.b" in column_lines("select a as b from t where b > 1", "sqlite", {"t": "a b"})
+
+
+def test_an_empty_name_is_a_string_in_sqlite() -> None:
+    assert column_lines('select "" <= a as x from t', "sqlite", {"t": "a b"}) == {"x f t.a"}
+    assert column_lines('select "" as x from t', "sqlite") == {"x is constant"}
+    assert problems('select "" <= 1 as x', "sqlite") == []
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "expected"),
+    [
+        ("sqlite", "select b from t where a in u", {"* filter t.a", "* filter u.x", "from u"}),
+        ("sqlite", "select a not in d.w as n from t", {"n f t.a", "n f d.w.*", "from d.w"}),
+        ("sqlite", "with w as (select x as y from u) select b from t where a in w", {"* filter u.x", "from u"}),
+        ("clickhouse", "select b from t where a in u", {"* filter t.a", "* filter u.x", "from u"}),
+        ("clickhouse", "select b from t where (a, b) not in d.w", {"* filter t.b", "* filter d.w.*", "from d.w"}),
+    ],
+)
+def test_a_relation_behind_in_is_read(dialect: str, text: str, expected: set[str]) -> None:
+    (lines,) = lines_of_flows(text, dialect, {"t": "a b", "u": "x"})
+    assert lines >= expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select [1, 2] as u, b from t where a in u",
+        "with [1, 2] as u select b from t where a in u",
+        "select b from t array join t.n as u where a in u.k",
+    ],
+)
+def test_what_clickhouse_names_in_a_query_is_no_relation_behind_in(text: str) -> None:
+    (lines,) = lines_of_flows(text, "clickhouse", {"t": "a b n"})
+    assert {line for line in lines if line.startswith("from")} == {"from t"}
 
 
 @pytest.mark.parametrize(

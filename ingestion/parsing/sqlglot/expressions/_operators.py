@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from ingestion.analysis.form import TypeRule
 from ingestion.analysis.roles import ATOM, COMPOSED, CONDITIONAL, TRANSFORMED
+from ingestion.parsing.sqlglot.expressions.names import named_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
 from ingestion.parsing.sqlglot.expressions.writer import ExpressionWriter, Handler
 
@@ -126,10 +129,10 @@ def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -
         parts.append("(")
     w.write(args["this"], inner, 5)
     parts.append(" IN ")
-    query = args.get("query") or args.get("unnest")
+    query = args.get("query") or args.get("unnest") or _query_of_relation(w, node)
     if query is not None:
         w.write(query, inner, ATOM)
-    # ClickHouse and DuckDB: a IN b, without brackets.
+    # DuckDB: a IN b, without brackets.
     elif args.get("field") is not None:
         w.write(args["field"], inner, ATOM)
     else:
@@ -143,6 +146,31 @@ def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -
     if outer_precedence > 4:
         parts.append(")")
     return "BOOLEAN"
+
+
+def _query_of_relation(w: ExpressionWriter, node: exp.Expr) -> exp.Expr | None:
+    """SQLite, ClickHouse: the query that t is in `a IN t`, of all that t holds; None where t is no relation.
+
+    ClickHouse takes an array there, too, by the name of an output or of an expression in WITH.
+    """
+    field = node.args.get("field")
+    if type(field) is not exp.Column or not w.names.dialect.relations_behind_in:
+        return None
+    table = named_table(field, w.names)
+    if table is None or (w.names.dialect.aliases_everywhere and field.parts[0].name in _named_around(node)):
+        return None
+    return exp.select("*").from_(table)
+
+
+def _named_around(node: exp.Expr) -> Iterator[str]:
+    """The names by which the queries around know expressions and what they read: what is before the dot of `t.a`."""
+    select = node.parent_select
+    while select is not None:
+        yield from select.named_selects
+        yield from (one.alias for one in select.ctes if not isinstance(one.this, exp.Query))
+        if node.args["field"].table:
+            yield from (one.alias_or_name for one in select.find_all(exp.Table, exp.Subquery, exp.Alias))
+        select = select.parent_select
 
 
 def _cast(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
