@@ -21,11 +21,13 @@ _TRINO = keywords(
     "CURRENT_CATALOG CURRENT_DATE CURRENT_PATH CURRENT_SCHEMA CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER LOCALTIME "
     "LOCALTIMESTAMP"
 )
+_FLINK = _POSTGRES | keywords("UNKNOWN")
 _RESERVED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("postgres", "greenplum", "cockroach", "materialize", "risingwave"), _POSTGRES),
     "redshift": _POSTGRES | keywords("CURRENT_USER_ID SYSDATE"),
     "vertica": _POSTGRES | keywords("CURRENT_DATABASE SYSDATE"),
     **dict.fromkeys(("athena", "presto", "trino"), _TRINO),
+    "flink": _FLINK | frozenset(map(str.lower, _FLINK)),  # the case of a column matters, that of these does not
     "oracle": _ORACLE,
     "exasol": _ORACLE | keywords("CURRENT_SCHEMA CURRENT_SESSION CURRENT_STATEMENT"),
     "tsql": _TRANSACT,

@@ -52,6 +52,7 @@ def test_a_method_is_of_its_column(dialect: str, text: str, expected: set[str]) 
         ("snowflake", "current_user, current_date, seq.nextval"),
         ("db2", "current date, current timestamp, current_user, user"),
         ("exasol", "rownum, sysdate, user"),
+        ("flink", "current_time, LOCALTIMESTAMP, user, localtime"),
     ],
 )
 def test_words_of_the_session_are_no_columns(dialect: str, words: str) -> None:

@@ -93,6 +93,7 @@ _INDEXED = {
     **dict.fromkeys(("clickhouse", "databricks", "hive", "redshift", "snowflake", "spark"), (*_INDEXED_NAMES, "array")),
     **dict.fromkeys(("materialize", "risingwave"), ("interval",)),  # LIST[a] is a list
 }
+_COLLECTIONS = keywords("map multiset")
 _NO_SLICED_VALUE = BEFORE_VALUE | BEFORE_RESULT | {"array"}
 # a[:b] would be a value given by a driver, and b no column.
 _NO_LOWER_BOUND = re.compile(r"\[(?:\s|/\*.*?\*/|--[^\n]*+\n)*+:(?!:)", re.DOTALL)
@@ -186,6 +187,8 @@ _MISREAD = {
         re.IGNORECASE | re.DOTALL,
     ),
     "databricks": _SPARK_NEEDS,
+    # MAP['k', a] would be an element of a column MAP.
+    "flink": re.compile(r"\b(?:map|multiset)\s*+\[", re.IGNORECASE),
     # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
     "duckdb": re.compile(
         rf"\(\s*(?:show|desc|describe|summarize|pivot|unpivot)\b|\bmerge\s+into\b|{_NO_LOWER_BOUND.pattern}",
@@ -319,6 +322,31 @@ def _indexed_columns(code: Code) -> Iterator[Edit]:
             of_items = word == "array" and _has_comma(code, number + 1)
             if before in _BEFORE_INDEXED and not of_type and not of_items:
                 yield code.edit(number, number, f"({code.between(number, number + 1)})")
+
+
+def _collections(code: Code) -> Iterator[Edit]:
+    """MAP['k', a], MULTISET[a]: calls that give a map or a multiset of what is in the brackets."""
+    brackets: list[bool] = []
+    for number in range(1, len(code)):
+        word = code.word(number)
+        if word == "[":
+            of_call = code.word(number - 1) in _COLLECTIONS and code.word(number - 2) != "."
+            brackets.append(of_call and not code.is_quoted(number - 1))
+            if brackets[-1]:
+                yield code.edit(number, number, "(")
+        elif word == "]" and brackets and brackets.pop():
+            yield code.edit(number, number, ")")
+
+
+def _types_of_rows(code: Code) -> Iterator[Edit]:
+    """CAST(a AS ROW(x INT, y ROW<z STRING>)): a struct, which has others in it."""
+    for number in range(len(code) - 2):
+        if code.stands(number, "as", "row") and code.word(number + 2) in ("(", "<"):
+            until = code.end_around(number)
+            rows = [n for n in range(number + 1, until - 1) if code.word(n) == "row" and code.word(n + 1) in ("(", "<")]
+            closings = [(code.closing(n + 1), ">") for n in rows if code.word(n + 1) == "("]
+            for at, written in sorted([*((n, "STRUCT") for n in rows), *((n + 1, "<") for n in rows), *closings]):
+                yield code.edit(at, at, written)
 
 
 def _has_comma(code: Code, opening: int) -> bool:
@@ -812,6 +840,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         _parametric_aggregate,
     ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns, _lower_bounds),
+    "flink": (_collections, _types_of_rows),
     "impala": (_impala,),
     "informix": (_informix, _other_databases, _only_rows),
     "materialize": (_sink, source_table),
