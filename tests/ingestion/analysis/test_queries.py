@@ -388,6 +388,12 @@ def test_a_dialects_own_constructs_are_followed(dialect: str, text: str, expecte
 
 PIVOTS = [
     (
+        "oracle",
+        "select * from t pivot (sum(a) as s, max(b) for k in (1 as x, 2 as y))",
+        {"T": "A B K"},
+        {"X_S agg T.A", "X_S if T.K", "X agg T.B", "X if T.K", "Y_S agg T.A", "Y_S if T.K", "Y agg T.B", "Y if T.K"},
+    ),
+    (
         "snowflake",
         "select * from t pivot (sum(amount) for month in ('JAN', 'FEB')) as p (region, jan, feb)",
         {"T": "REGION MONTH AMOUNT"},

@@ -78,6 +78,8 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
         group = group or exp.Group(expressions=[])
     elif simplified:
         names = _simplified_names(args.get("expressions") or [], aggregates)
+    elif names:
+        names = _with_unaliased(names, [queries.names.column(a.args["alias"]) if a.alias else "" for a in aggregates])
     if any(isinstance(item, exp.Query | exp.PivotAny) for item in listed_values):
         names = []
     if not names:
@@ -99,6 +101,18 @@ def _pivot(queries: QueryContext, node: exp.Expr) -> Pivot:
         )
     unnamed = () if names else tuple(expression for expression, _ in expressions)
     return Pivot(tuple(consumed), columns, name, chosen, kept, listed, unnamed=unnamed, sought=sought)
+
+
+def _with_unaliased(names: list[str], aliases: list[str]) -> list[str]:
+    """The names with those that sqlglot has not: of aggregates without an alias, beside others that have one.
+
+    Oracle: `PIVOT (SUM(a) AS s, MAX(b) FOR c IN (1 AS x))` gives X_S and X.
+    """
+    endings = [f"_{alias}" for alias in aliases if alias]
+    if len(endings) in (0, len(aliases)):
+        return names
+    values = [name[: -len(endings[0])] for name in names[:: len(endings)]]
+    return [f"{value}_{alias}" if alias else value for value in values for alias in aliases]
 
 
 def _simplified_names(keys: list[exp.Expr], aggregates: list[exp.Expr]) -> list[str]:
