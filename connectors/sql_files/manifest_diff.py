@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from connectors.dbt.model_statements import DbtProject
+from connectors.dbt.nodes import ResourceKind
 from connectors.dbt.projects import open_project
 from connectors.sql_files.dbt_models import schema_of
 from ingestion.errors import RecordError
@@ -22,10 +23,15 @@ from ingestion.walk import DIRECT, Hop, Walk
 
 
 class ModelChangeKind(StrEnum):
-    """What happened to a model or a column of one."""
+    """What happened to a model, a source or a column of one.
+
+    A source that is dropped is one that the project declares no more: its table is there all the same.
+    """
 
     MODEL_ADDED = "model added"
     MODEL_DROPPED = "model dropped"
+    SOURCE_ADDED = "source added"
+    SOURCE_DROPPED = "source dropped"
     COLUMN_ADDED = "column added"
     COLUMN_DROPPED = "column dropped"
     COLUMN_REDEFINED = "column redefined"
@@ -78,6 +84,7 @@ class _Lineage:
     made_of: Mapping[str, frozenset[tuple[str, str]]]
     uses: Mapping[str, frozenset[str]]
     tables: frozenset[str]
+    sources: frozenset[str] = frozenset()
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)  # the query of each table
     unknown: frozenset[str] = frozenset()  # names of columns that no table has
     exposures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of each table
@@ -140,6 +147,7 @@ def _lineage(project: DbtProject, timeout_seconds: float) -> _Lineage:
         {name: frozenset(sources) for name, sources in made_of.items()},
         {name: frozenset(targets) for name, targets in uses.items()},
         frozenset(_lower(node.dotted) for node in project.nodes.values() if node.relation),
+        frozenset(_lower(node.dotted) for node in project.nodes.values() if node.kind is ResourceKind.SOURCE),
         {_lower(statement.node.dotted): statement.body for statement in project.statements},
         frozenset(unknown),
         {name: tuple(names) for name, names in exposures.items()},
@@ -148,14 +156,18 @@ def _lineage(project: DbtProject, timeout_seconds: float) -> _Lineage:
 
 
 def _changes(before: _Lineage, after: _Lineage) -> Iterator[ModelChange]:
-    for table in sorted(before.tables - after.tables):
+    for table in sorted(before.sources - after.tables):
+        yield ModelChange(ModelChangeKind.SOURCE_DROPPED, table)
+    for table in sorted(after.sources - before.tables):
+        yield ModelChange(ModelChangeKind.SOURCE_ADDED, table)
+    for table in sorted(before.tables - after.tables - before.sources):
         columns = [f"{table}.{name}" for name in before.columns.get(table, ())]
         reaches = dict.fromkeys(one for column in columns for one in before.downstream(column))
         uses = [targets for source, targets in after.uses.items() if _table(source) == table]
         readers = sorted({_table(target) for targets in uses for target in targets})
         broken = (*readers, *_exposures_of(after, table))
         yield ModelChange(ModelChangeKind.MODEL_DROPPED, table, tuple(reaches), broken)
-    for table in sorted(after.tables - before.tables):
+    for table in sorted(after.tables - before.tables - after.sources):
         yield ModelChange(ModelChangeKind.MODEL_ADDED, table)
     for table in sorted(before.columns.keys() & after.columns.keys()):
         yield from _column_changes(table, before, after)

@@ -83,6 +83,20 @@ def test_a_dropped_model_that_is_still_read_breaks_its_readers(head: dict[str, A
     assert (code, changes) == (4, {"main_marts.prices_v2": ("model dropped", ["roastery.main_marts.audit"])})
 
 
+def test_a_source_that_is_declared_no_more_breaks_nothing(tmp_path: Path) -> None:
+    source = "{version: 2, sources: [{name: %s, tables: [{name: t}]}]}"
+    for side, read, declared in (("base", "{{ source('raw', 't') }}", "raw"), ("head", "raw.t", "other")):
+        models = tmp_path / side / "models"
+        models.mkdir(parents=True)
+        (tmp_path / side / "dbt_project.yml").write_text("name: shop\nprofile: d\n")
+        (models / "m.sql").write_text(f"select id from {read}")
+        (models / "s.yml").write_text(source % declared)
+    sides = (str(tmp_path / "base"), str(tmp_path / "head"))
+    code, shown, _ = run("--manifest", *sides, "--dialect", "duckdb", "--format", "json")
+    changes = [(one["kind"], one["name"], one["broken"]) for one in json.loads(shown)["changes"]]
+    assert (code, changes) == (0, [("source added", "other.t", []), ("source dropped", "raw.t", [])])
+
+
 def test_what_an_exposure_needs_is_named(head: dict[str, Any]) -> None:
     head["exposures"] = json.loads(BASE.read_text())["exposures"]
     replaced(head, "daily_sales", "sum(price) as sales,", "")

@@ -16,6 +16,8 @@ const KINDS = {
   columnEdgeUnseen: ["changed", "column link not seen any more"],
   "model added": ["added", "model"],
   "model dropped": ["removed", "model"],
+  "source added": ["added", "source"],
+  "source dropped": ["removed", "source"],
   "column added": ["added", "column"],
   "column dropped": ["removed", "column"],
   "column redefined": ["changed", "expression"],
