@@ -408,6 +408,7 @@ WAREHOUSES = (
         two_level=True,
         recursion_without_keyword=True,
         relations_behind_in=True,
+        extremes_pick_rows=True,
         output_names_in_where=True,
         later_items=LaterItems.SEEN,
         struct_access=False,

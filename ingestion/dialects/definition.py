@@ -254,6 +254,7 @@ class Dialect:
     one_row_tables: tuple[tuple[str, str], ...] = ()  # FROM dual: tables of one row and no data, with their column
     parameters_by_equals: bool = False  # FROM f(x = 1): x is a parameter of f
     views_with_parameters: bool = False  # FROM v(x = 1)
+    extremes_pick_rows: bool = False  # SELECT a, MAX(b) FROM t: a is that of the row with the most b
     relations_behind_in: bool = False  # a IN t: what t holds
     relations_in_functions: bool = False  # dictGet('d', ...), cluster('c', db, t)
     arrow: Arrow = Arrow.LAMBDA

@@ -386,6 +386,26 @@ def test_a_dialects_own_constructs_are_followed(dialect: str, text: str, expecte
     assert column_lines(text, dialect) == expected
 
 
+@pytest.mark.parametrize(
+    ("query", "of_the_picked_row"),
+    [
+        ("select max(a) as m, b from t", {"b"}),
+        ("select k, upper(b) as x, min(a) as m, count(*) as n from t group by k", {"x"}),
+        ("select k as x, b, max(a) as m from t group by x having m > 1", {"b"}),
+        ("select k, b, max(a) as m from t group by 1", {"b"}),
+        ("select k, b from t group by k order by max(a)", {"b"}),
+        ("select b, max(a) as m, min(a) as l from t", set()),
+        ("select b, max(a, k) as m from t", set()),
+        ("select b, max(a) over () as m from t", set()),
+        ("select b, (select max(a) from t) as m from t", set()),
+    ],
+)
+def test_one_extreme_picks_the_row_of_columns_beside_it_in_sqlite(query: str, of_the_picked_row: set[str]) -> None:
+    lines = column_lines(query, "sqlite", {"t": "k a b"})
+    assert {line.partition(" ")[0] for line in lines if " sort t.a" in line and line[0] != "*"} == of_the_picked_row
+    assert not any(" sort t.a" in line and line[0] != "*" for line in column_lines(query, "mysql", {"t": "k a b"}))
+
+
 PIVOTS = [
     (
         "oracle",

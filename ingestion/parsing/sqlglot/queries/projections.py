@@ -32,6 +32,8 @@ from ingestion.parsing.sqlglot.repairs.edits import ANY_FUNCTION
 
 _ALL_LEVELS = 100
 _OF_ARRAY = 2  # an array and the structs in it
+_EXTREMES = (exp.Max, exp.Min)
+_KEYS = (exp.Column, exp.Literal)
 _EACH = "each_column"
 """Stands for the columns of COLUMNS(…) where the role that they play is looked for."""
 
@@ -98,6 +100,43 @@ def grouped_projections(
             yield projection._replace(expression=made.expression, ungrouped=is_null)
         else:
             yield projection
+
+
+def with_picked_rows(
+    queries: QueryContext, select: exp.Expr, projections: tuple[Projection | Star, ...]
+) -> tuple[Projection | Star, ...]:
+    """SQLite: in `SELECT k, a, MAX(b) FROM t GROUP BY k` a is that of the row that has the most b.
+
+    So it is where one MAX or MIN is all that could pick a row. What keys and aggregates are made of is no row's.
+    """
+    nodes = [*select.expressions, *filter(None, (select.args.get("having"), select.args.get("order")))]
+    extremes = [one for node in nodes for one in _of_this_query(node) if type(one) in _EXTREMES and not one.expressions]
+    if len(extremes) != 1 or len(projections) != len(select.expressions):
+        return projections
+    group = select.args.get("group")
+    keys = {
+        one.name.lower() for key in (group.expressions if group is not None else ()) for one in key.find_all(*_KEYS)
+    }
+    ranked = queries.expression(extremes[0].this, SORT).slots
+    return tuple(
+        made._replace(expression=made.expression._replace(slots=made.expression.slots + ranked))
+        if isinstance(made, Projection)
+        and keys.isdisjoint((str(number), node.alias.lower()))
+        and _is_of_row(node, keys)
+        else made
+        for number, (node, made) in enumerate(zip(select.expressions, projections, strict=True), 1)
+    )
+
+
+def _of_this_query(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The nodes of an expression without those of the queries and windows in it."""
+    return node.walk(prune=lambda one: isinstance(one, exp.Query | exp.Window))
+
+
+def _is_of_row(node: exp.Expr, keys: set[str]) -> bool:
+    """Whether an output has a column of a row: one in no aggregate, and by a name that no key has."""
+    outside = node.walk(prune=lambda one: isinstance(one, exp.Query | exp.Window | exp.AggFunc))
+    return any(type(one) is exp.Column and one.name.lower() not in keys for one in outside)
 
 
 def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:

@@ -32,6 +32,7 @@ from ingestion.parsing.sqlglot.queries.projections import (
     order_clauses,
     select_clauses,
     translate_projections,
+    with_picked_rows,
 )
 from ingestion.parsing.sqlglot.queries.relations import match_rows, translate_relations
 
@@ -198,6 +199,8 @@ class QueryTranslator:
         around, self.generators = self.generators, []
         listed = fields_of(items) if args.get("kind") == "VALUE" else items
         projections = tuple(grouped_projections(self, listed, args.get("group")))
+        if self.names.dialect.extremes_pick_rows:
+            projections = with_picked_rows(self, node, projections)
         clauses = (*select_clauses(self, node), *(Clause(FILTER, each) for each in self.generators))
         self.generators = around
         has_keys = distinct is not None and distinct.args.get("on") is not None
