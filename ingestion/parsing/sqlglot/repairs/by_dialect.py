@@ -253,6 +253,31 @@ _WORDS = {
 """One of these is in all that is misread, and is looked for first: it is found in a fiftieth of the time."""
 
 
+def _tied_rows(code: Code) -> Iterator[Edit]:
+    """ClickHouse: LIMIT 2, 5 WITH TIES  is  LIMIT 2, 5 and some rows more."""
+    for number in range(len(code) - 1):
+        if code.stands(number, "with", "ties"):
+            yield code.edit(number, number + 1)
+
+
+def _limited_again(code: Code) -> Iterator[Edit]:
+    """ClickHouse: LIMIT 1 BY a LIMIT 2, 5  is  LIMIT 1 BY a, of which there are less rows."""
+    before = [""]
+    for number in range(len(code)):
+        word = code.word(number)
+        if word == "(":
+            before.append("")
+        elif word == ")" and len(before) > 1:
+            before.pop()
+        elif word == "limit" and before[-1] == "by":
+            last = number + 1
+            while code.word(last + 1) in (",", "offset"):
+                last += 2
+            yield code.edit(number, last)
+        elif word in ("select", "limit") or (word == "by" and before[-1] == "limit"):
+            before[-1] = word
+
+
 def _spaced_bytes(code: Code) -> Iterator[Edit]:
     """Trino: X'00 7b'  is  X'007b'."""
     for number in range(1, len(code)):
@@ -838,6 +863,8 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         _formatted_rows,
         _part_changed,
         _parametric_aggregate,
+        _tied_rows,
+        _limited_again,
     ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns, _lower_bounds),
     "flink": (_collections, _types_of_rows),
