@@ -799,7 +799,9 @@ def _rename(statement: BoundStatement, names_of: _LastNames, relations: Sequence
     for name, number in statement.meaning.items():
         relation = relations[number]
         key = relation.key if number in names_of.moved else relation.born
-        named = names_of.name_at(number, statement.occurrence.order, name)
+        made = relation.mention[0] if relation.temporary else name
+        called = name if made.parts == name.parts else made  # pg_temp.t is the t that was made
+        named = names_of.name_at(number, statement.occurrence.order, called)
         last = with_session_names(named, key, names_of.spelled)
         if number in names_of.moved or last is not name:
             names[name] = read[name] = last

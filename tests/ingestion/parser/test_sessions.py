@@ -372,6 +372,28 @@ def test_a_temporary_table_made_if_it_does_not_exist_has_the_rows_that_it_had() 
     assert edges(parser) == ["s.a -> t.a", "t.a -> x.a"]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "made", "read"),
+    [
+        ("postgres", "TEMP TABLE t", "pg_temp.t"),
+        ("postgres", "TEMP TABLE pg_temp.t", "t"),
+        ("tsql", "TABLE #t", "tempdb..#t"),
+    ],
+)
+def test_a_temporary_table_goes_by_the_name_that_it_was_made_under(dialect: str, made: str, read: str) -> None:
+    name = made.rpartition(" ")[2]
+    parser = LineageParser(
+        f"CREATE {made} (a int); INSERT INTO {read} SELECT a FROM s; INSERT INTO x (a) SELECT a FROM {read}", dialect
+    )
+    assert edges(parser) == [f"s.a -> {name}.a", f"{name}.a -> x.a"]
+    assert [str(one) for one in parser.intermediate_tables] == [name]
+
+
+def test_a_temporary_table_is_no_table_of_a_schema_that_is_named() -> None:
+    parser = LineageParser("CREATE TEMP TABLE t AS SELECT a FROM s; INSERT INTO x SELECT a FROM public.t", "postgres")
+    assert edges(parser) == ["s.a -> t.a", "public.t.a -> x.a ?"]
+
+
 def test_temporary_tables_of_two_schemas_are_told_by_their_names() -> None:
     parser = LineageParser(
         "CREATE TEMP TABLE t AS SELECT a FROM s; CREATE OR REPLACE TEMP TABLE web.t AS SELECT a FROM u;"
