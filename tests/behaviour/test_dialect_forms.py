@@ -783,6 +783,13 @@ COLUMNS: list[Case] = [
     ("flink", "INSERT INTO o (a) SELECT ARRAY[x, y][1] FROM s", {}, "s.x>o.a"),
     ("flink", "INSERT INTO o (a) SELECT MAP['k', x, 'l', MAP[y, z]] FROM s", {}, "s.x>o.a s.y>o.a s.z>o.a"),
     ("flink", "INSERT INTO o (a) SELECT MULTISET[s.x] FROM s", {}, "s.x>o.a"),
+    ("flink", "INSERT INTO o (a) SELECT EXPR$1 FROM (SELECT s.x, s.y + 1 FROM s) q", {}, "s.y>o.a"),
+    (
+        "flink",
+        "CREATE VIEW o AS SELECT s.x, s.y + 1, COUNT(s.z) OVER () FROM s",
+        {},
+        "s.x>o.x s.y>o.expr$1 s.z>o.expr$2",
+    ),
     ("flink", "INSERT INTO o (a) SELECT s.`map`[1] FROM s", {}, "s.map>o.a"),
     ("flink", "INSERT INTO o (a) SELECT CAST(ROW(x, y) AS ROW(f INT, g ROW<h STRING>)).g FROM s", {}, "s.y>o.a"),
     ("flink", "INSERT INTO o (a, b) SELECT x, y + 1 AS z FROM s ORDER BY z + 1 LIMIT 9", {}, "s.x>o.a s.y>o.b"),

@@ -14,6 +14,7 @@ _FRAMES = keywords("rows range groups")
 _FRAME_OF_MATCHES = ("between", "current", "row")
 """What stands behind ROWS where a window has a pattern; `c AS (SELECT rows, pattern(a) FROM s)` is none."""
 _BEHIND_FRAME = keywords("after initial seek pattern")
+_NAMED_ROWS = keywords("first last next")
 _OF_WHICH_ROWS = keywords("final running")
 
 
@@ -26,7 +27,7 @@ def is_misread_pattern(lowered: str) -> bool:
 
 
 def pattern_rows(code: Code) -> Iterator[Edit]:
-    """MATCH_RECOGNIZE: FINAL and RUNNING before a call within a measure, SUBSET u = (a, b) before DEFINE.
+    """MATCH_RECOGNIZE: FINAL and RUNNING before a call within a measure, SUBSET u = (a, b) before DEFINE, SKIP TO a.
 
     A variable of SUBSET is a row of the input's like any other.
     """
@@ -36,6 +37,8 @@ def pattern_rows(code: Code) -> Iterator[Edit]:
         for number in range(opening, code.closing(opening)):
             if code.word(number) in _OF_WHICH_ROWS and code.is_name(number + 1):
                 yield code.edit(number, number)
+            elif code.stands(number - 1, "skip", "to") and code.word(number + 1) not in _NAMED_ROWS:
+                yield code.edit(number, number, "TO LAST")
             elif code.stands(number - 1, ")", "subset"):
                 define = next((n for n in code.outside(number) if code.word(n) == "define"), None)
                 if define is not None:

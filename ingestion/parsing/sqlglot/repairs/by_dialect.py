@@ -187,8 +187,8 @@ _MISREAD = {
         re.IGNORECASE | re.DOTALL,
     ),
     "databricks": _SPARK_NEEDS,
-    # MAP['k', a] would be an element of a column MAP.
-    "flink": re.compile(r"\b(?:map|multiset)\s*+\[", re.IGNORECASE),
+    # MAP['k', a] would be an element of a column MAP, EXPR$0 a column EXPR by another name.
+    "flink": re.compile(r"\b(?:map|multiset)\s*+\[|\bexpr\$\d", re.IGNORECASE),
     # FROM (SHOW TABLES) would read a table `show` by the alias `tables`.
     "duckdb": re.compile(
         rf"\(\s*(?:show|desc|describe|summarize|pivot|unpivot)\b|\bmerge\s+into\b|{_NO_LOWER_BOUND.pattern}",
@@ -361,6 +361,13 @@ def _collections(code: Code) -> Iterator[Edit]:
                 yield code.edit(number, number, "(")
         elif word == "]" and brackets and brackets.pop():
             yield code.edit(number, number, ")")
+
+
+def _generated_names(code: Code) -> Iterator[Edit]:
+    """EXPR$0: what the first column is called that has no other name."""
+    for number in range(len(code)):
+        if code.word(number).startswith("expr$") and not code.is_quoted(number):
+            yield code.edit(number, number, f"`{code.between(number, number + 1)}`")
 
 
 def _types_of_rows(code: Code) -> Iterator[Edit]:
@@ -867,7 +874,7 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         _limited_again,
     ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns, _lower_bounds),
-    "flink": (_collections, _types_of_rows),
+    "flink": (_collections, _generated_names, _types_of_rows),
     "impala": (_impala,),
     "informix": (_informix, _other_databases, _only_rows),
     "materialize": (_sink, source_table),

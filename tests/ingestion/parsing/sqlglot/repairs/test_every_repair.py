@@ -39,6 +39,7 @@ EXAMPLES = {
     "_sampled_shares": "INSERT INTO o (a) SELECT s.p FROM s TABLESAMPLE SYSTEM (2 * 5 PERCENT)",
     "_formatted_rows": "INSERT INTO t (a) SETTINGS async_insert = 1 FORMAT CSV",
     "_functions_of_rows": "INSERT INTO o (a) SELECT x.no FROM path(ON s DISTRIBUTE BY at SORT BY no k('v')) x",
+    "_generated_names": "INSERT INTO o (a) SELECT EXPR$0 FROM (SELECT s.p + 1 FROM s) q",
     "_graph_rows": "INSERT INTO o (no) SELECT no FROM GRAPH_TABLE (g MATCH (a IS author) COLUMNS (a.no))",
     "_graph_table": "CREATE TABLE t (a INT) AS EDGE",
     "_impala": "UPSERT INTO n (a) SELECT STRAIGHT_JOIN x FROM s",

@@ -30,6 +30,13 @@ def test_a_variable_of_the_pattern_is_no_column() -> None:
     assert column_lines(text, "trino", {"t": "a"}) == {"w is constant"}
 
 
+@pytest.mark.parametrize("dialect", ["trino", "flink"])
+@pytest.mark.parametrize("to", ["b", "last b", "first b", "next row"])
+def test_the_search_goes_on_at_a_variable_of_the_pattern(dialect: str, to: str) -> None:
+    pattern = f"measures last(b.v) as m after match skip to {to} pattern (a b+) define b as b.v > prev(b.v)"
+    assert column_lines(f"select m from t match_recognize ({pattern})", dialect) == {"m agg t.v", "* filter t.v"}
+
+
 @pytest.mark.parametrize(("dialect", "names"), [("trino", "k d m v"), ("oracle", "K D M V"), ("snowflake", "V K D M")])
 def test_all_rows_of_a_match_have_the_columns_in_their_dialects_order(dialect: str, names: str) -> None:
     pattern = "measures last(c.v) as m all rows per match pattern (c+) define c as c.v > 1"
