@@ -712,6 +712,8 @@ COLUMNS: list[Case] = [
     ("clickhouse", "INSERT INTO o (a, b, c) SELECT if(v > 1, nan, v), -Inf, `nan` FROM s", {}, "s.nan>o.c s.v>o.a"),
     ("clickhouse", "INSERT INTO o (a, b) SELECT _part, v FROM s", {}, "s.v>o.b"),
     ("clickhouse", "INSERT INTO o (a) SELECT _part FROM s", {"s": {"_part": "Int8"}}, "s._part>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT u.COLUMNS('v') FROM s JOIN u ON s.k = u.k", _BOTH_SIDES, "u.v>o.a"),
+    ("clickhouse", "INSERT INTO o (a) SELECT COLUMNS(w) FROM s", {"s": {"v": "Int8", "w": "Int8"}}, "s.w>o.a"),
     ("clickhouse", "INSERT INTO o (a) SELECT if((length(w) AS n) > 3, n, 0) FROM s", {}, "s.w>o.a"),
     ("clickhouse", "INSERT INTO o (a, b) SELECT concat(lower(w) AS l, l), l FROM s", {}, "s.w>o.a s.w>o.b"),
     (

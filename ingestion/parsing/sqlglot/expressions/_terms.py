@@ -673,6 +673,13 @@ def _path_of(w: ExpressionWriter, node: exp.Expr | None) -> tuple[str, ...]:
     return tuple(path)
 
 
+def _sub_object(w: ExpressionWriter, node: exp.Expr, role: int, _outer_precedence: int) -> TypeRule:
+    """ClickHouse's json.^a.b, the object at a.b in json: a path, and no column."""
+    w.write(node.args["this"], TRANSFORMED[role], ATOM)
+    w.parts.append(".^" + ".".join(w.names.column_parts(node.args["expression"])))
+    return None
+
+
 def _extract(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
     """STRUCT_EXTRACT(struct, 'field'), GET(object, 'field')."""
     key = node.args["expression"]
@@ -714,6 +721,7 @@ ACCESSES: dict[type[exp.Expr], Handler] = {
     exp.StructExtract: _extract,
     exp.GetExtract: _extract,
     exp.JSONExtract: _json_field,
+    exp.NestedJSONSelect: _sub_object,
     exp.JSONExtractScalar: _json_field,
     exp.JSONBExtract: _json_field,
     exp.JSONBExtractScalar: _json_field,

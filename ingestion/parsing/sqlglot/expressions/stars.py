@@ -95,6 +95,8 @@ def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
         return Star(pattern=inner.name)
     if type(inner) is exp.Array:
         pattern = _one_of_names(inner.expressions)
+    elif type(inner) is exp.Column:  # ClickHouse: the column of that name
+        return Star(pattern=rf"\A{re.escape(queries.names.column_parts(inner)[-1])}\Z")
     elif type(inner) is exp.Lambda:
         pattern = _condition_of_names(inner.this, {item.name for item in inner.expressions})
     else:  # c -> c LIKE 'a%' reads as (c -> c) LIKE 'a%'
@@ -102,6 +104,15 @@ def translate_columns(queries: QueryContext, node: exp.Expr) -> Star:
     if pattern is None:
         queries.note_unsupported("COLUMNS")
     return Star(pattern=_NO_NAME if pattern is None else pattern)
+
+
+def columns_of_relation(queries: QueryContext, node: exp.Expr) -> Star | None:
+    """ClickHouse: the star that t.COLUMNS('a') stands for; None of what is not of this form."""
+    call = node.expression if type(node) is exp.Dot and queries.names.dialect.columns_function else None
+    if type(call) is not exp.Anonymous or call.name.lower() != "columns" or len(call.expressions) != 1:
+        return None
+    qualifier = tuple(queries.names.column(part) for part in list(node.flatten())[:-1])
+    return translate_columns(queries, exp.Columns(this=call.expressions[0]))._replace(qualifier=qualifier)
 
 
 def _one_of_names(nodes: list[exp.Expr]) -> str | None:

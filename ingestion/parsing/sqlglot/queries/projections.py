@@ -13,6 +13,7 @@ from ingestion.parsing.sqlglot.expressions.names import Names, function_name
 from ingestion.parsing.sqlglot.expressions.output_names import output_name
 from ingestion.parsing.sqlglot.expressions.stars import (
     LIKENESS,
+    columns_of_relation,
     pattern_of_names,
     star_of,
     star_of_quoted_pattern,
@@ -151,7 +152,7 @@ def fields_of(nodes: list[exp.Expr]) -> list[exp.Expr]:
 
 def _unnamed_outputs(queries: QueryContext, node: exp.Expr, number: int) -> Iterator[Projection | Star]:
     kind = type(node)
-    starred = _star_of_value(queries, node)
+    starred = _star_of_value(queries, node) or columns_of_relation(queries, node)
     if starred is not None:
         yield starred
     elif kind is exp.Aliases:  # one function that gives several columns

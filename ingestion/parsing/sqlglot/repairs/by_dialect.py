@@ -16,6 +16,12 @@ from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
 from ingestion.parsing.sqlglot.repairs._changed_rows import included_columns, rows_of_changes
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, combined_values, recursion_clauses
+from ingestion.parsing.sqlglot.repairs._clickhouse_clauses import (
+    limits_of_groups,
+    named_in_clauses,
+    quoted_columns,
+    without_totals,
+)
 from ingestion.parsing.sqlglot.repairs._documents import document_functions, is_misread_document, nested_rows
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
     applied_changes,
@@ -182,8 +188,9 @@ _MISREAD = {
     # FROM INFILE 'path' would read a table `infile`.
     # CREATE TABLE d AS f(…) would be a copy of a table f.
     # approx_top_k(5)(a) would be a function with an alias that has a column, and read nothing.
+    # LIMIT 1, 2 BY a would have no a, and map.1 be a number.
     "clickhouse": re.compile(
-        r"\)\s?\(|\bfrom\s++infile\b|\bdictionary\s*\(|\bengine\s*+=?\s*+(?:distributed|buffer)\s*+\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*create\s[^;]{0,400}?\bas\s++\w++\s*+\(|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
+        r"\blimit\s++\d++\s*+(?:,|offset\b)\s*+\d++\s++by\b|\b(?:array|date|datetime|json|map|nested|object|time|tuple|variant)\s*+\.\s*+\d|\)\s?\(|\bfrom\s++infile\b|\bdictionary\s*\(|\bengine\s*+=?\s*+(?:distributed|buffer)\s*+\(|\A\s*create\s[^(]{0,200}?\bdictionary\b|\A\s*create\s[^;]{0,400}?\bas\s++\w++\s*+\(|\A\s*alter\s+table\s.{0,400}?\b(?:update|delete)\b",
         re.IGNORECASE | re.DOTALL,
     ),
     "databricks": _SPARK_NEEDS,
@@ -857,6 +864,10 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
     "druid": (exported_files, _druid),
     "clickhouse": (
         _inner_aliases,
+        named_in_clauses,
+        limits_of_groups,
+        without_totals,
+        quoted_columns,
         _applied_functions,
         dictionary,
         loaded_dictionary,

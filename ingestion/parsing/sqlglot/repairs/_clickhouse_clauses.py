@@ -1,0 +1,56 @@
+"""ClickHouse's clauses that sqlglot does not know, written as those that it does: the lineage is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ingestion.dialects.cursor import Code, Edit
+from ingestion.dialects.definition import keywords
+from ingestion.dialects.keywords import QUERY_STARTS
+
+_BEHIND_CONDITION = keywords(
+    "where prewhere group having qualify window order limit offset rows range groups settings format into union except"
+    " intersect ;"
+)
+_CONDITIONS = keywords("where prewhere having")
+_LISTS = keywords("order group partition")
+_FARTHEST_BY = 4
+"""Tokens between LIMIT and BY: `1 OFFSET 2`."""
+
+
+def limits_of_groups(code: Code) -> Iterator[Edit]:
+    """LIMIT 1, 2 BY a and LIMIT 2 OFFSET 1 BY a as LIMIT 2 BY a: how many rows of each, and not which."""
+    for number in range(len(code) - 3):
+        by = next((n for n in range(number + 3, number + 2 + _FARTHEST_BY) if code.word(n) == "by"), 0)
+        if code.word(number) == "limit" and by:
+            count = by - 1 if code.word(number + 2) == "," else number + 1
+            yield code.edit(number + 1, by - 1, code.between(count, count + 1))
+
+
+def without_totals(code: Code) -> Iterator[Edit]:
+    """Without WITH TOTALS, a row more: it may stand before FORMAT, and where nothing is grouped."""
+    for number in range(len(code) - 1):
+        if code.stands(number, "with", "totals"):
+            yield code.edit(number, number + 1)
+
+
+def named_in_clauses(code: Code) -> Iterator[Edit]:
+    """ORDER BY f(a) AS x, WHERE a = 1 AS x: with parentheses around, as ORDER BY (f(a) AS x)."""
+    for number in range(1, len(code)):
+        lists = code.word(number) == "by" and code.word(number - 1) in _LISTS
+        if lists or code.word(number) in _CONDITIONS:
+            end = min(code.end_around(number), code.find(number + 1, _BEHIND_CONDITION))
+            for first, last in code.items(number + 1, end):
+                named = code.find(first, keywords("as"), last)
+                alone = code.word(named + 1) not in QUERY_STARTS and code.word(named + 2) != "("
+                if named < last and code.is_name(named + 1) and alone:
+                    yield code.start_of(first), code.start_of(first), "("
+                    yield code.end_of(named + 1), code.end_of(named + 1), ")"
+
+
+def quoted_columns(code: Code) -> Iterator[Edit]:
+    """map.1 of a column that is called as a type is: it would be the number .1 as a map."""
+    for number in range(len(code) - 2):
+        first = code.is_word(number) and code.word(number - 1) != "."
+        if first and code.word(number + 1) == "." and code.word(number + 2).isdigit():
+            yield code.edit(number, number, f"`{code.between(number, number + 1)}`")
