@@ -18,7 +18,6 @@ masked.
 
 from __future__ import annotations
 
-import multiprocessing
 import re
 import sys
 import threading
@@ -36,7 +35,7 @@ from ingestion.errors import LineageError
 from ingestion.model.lineage import Column, LineageType, NameKind, Output, StatementLineage, TableName
 from ingestion.parsing.sqlglot.tier import parse
 from tests.differential.duckdb_plan import MARK, PlanLineage, UnreadPlan, lineage_of_plan
-from tests.hunts.suite_counts import Found, asked, tell
+from tests.hunts.suite_counts import asked, in_own_process, tell
 
 _QUERY = re.compile(
     r"(?:\s|--[^\n]*+\n|/\*.*?\*/|\()*+(?:select|with|from|values|table|pivot|unpivot)\b", re.IGNORECASE | re.DOTALL
@@ -47,28 +46,11 @@ _OUTSIDE = re.compile(
 )
 _SYSTEM = re.compile(r"\b(?:duckdb_|pragma_|pg_|sqlite_master|information_schema)", re.IGNORECASE)
 _SECONDS_OF_STATEMENT = 2.5
-_SECONDS_OF_FILE = 40
 
 
 def main() -> int:
     """0 where nothing differs, 1 where something does."""
-    return tell(asked(__doc__, "**/*.test"), _in_own_process)
-
-
-def _in_own_process(file: Path) -> Iterator[Found]:
-    receiving, sending = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.Process(target=_send_differences, args=(file, sending))
-    process.start()
-    sending.close()
-    ended = threading.Timer(_SECONDS_OF_FILE, process.kill)
-    ended.start()
-    with suppress(EOFError):
-        while True:
-            yield receiving.recv()
-    ended.cancel()
-    process.join()
-    if process.exitcode:
-        yield "file ended by the engine or by time", "", {}
+    return tell(asked(__doc__, "**/*.test"), lambda file: in_own_process(file, _send_differences))
 
 
 def _send_differences(file: Path, sending: Connection) -> None:

@@ -42,7 +42,7 @@ from ingestion.parsing.sqlglot.tier import parse
 from tests.differential.lineage_facts import DIRECT, Facts, Uses, differences, facts_of
 from tests.differential.spark_lineage import spark_facts
 from tests.differential.spark_plan import Node, tree_of
-from tests.hunts.suite_counts import Found, asked, tell
+from tests.hunts.suite_counts import Found, asked, is_called, tell
 
 _READS_ONLY = re.compile(r"[\s(]*+(?:select|with|from|values|table|map|reduce|explain|desc\w*|show)\b", re.IGNORECASE)
 _COMPARED = re.compile(r"[\s(]*+(?:select|with|from|values|table|map|reduce|insert|create)\b", re.IGNORECASE)
@@ -168,7 +168,7 @@ def _compared(lineage: StatementLineage, theirs: Facts, named: bool) -> dict[str
     if len(ours.outputs) != len(theirs.outputs):
         return {**kinds, "count": [[name for name, _ in ours.outputs], [name for name, _ in theirs.outputs]]}
     pairs = list(zip(ours.outputs, theirs.outputs, strict=True))
-    kinds["names"] = [[own, other] for (own, _), (other, _) in pairs if named and not _is_called(own, other)]
+    kinds["names"] = [[own, other] for (own, _), (other, _) in pairs if named and not is_called(own, other)]
     kinds["wrong"] = [(name, *each) for (_, own), (name, other) in pairs for each in _made_of(own) - _made_of(other)]
     kinds["lost"] = [(name, *each) for (_, own), (name, other) in pairs for each in _made_of(other) - _made_of(own)]
     if not (kinds["wrong"] or kinds["lost"]):
@@ -178,13 +178,6 @@ def _compared(lineage: StatementLineage, theirs: Facts, named: bool) -> dict[str
 
 def _made_of(uses: Uses) -> set[tuple[str, str]]:
     return {(use.table.lower(), use.column.lower()) for use in uses if use.part.rstrip("?") in DIRECT}
-
-
-def _is_called(own: str, other: str) -> bool:
-    """Whether names are the same, our literals masked and our end cut."""
-    longest = 200
-    pattern = ".*".join(map(re.escape, own.lower().split("?"))) + (".*" if len(own) == longest else "")
-    return re.fullmatch(pattern, other.lower(), re.DOTALL) is not None
 
 
 if __name__ == "__main__":

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 Found = tuple[str, str, dict[str, object]]
 """The kinds of difference, the query, and what differs."""
+
+_SECONDS_OF_FILE = 20
 
 
 def asked(about: str | None, pattern: str) -> argparse.Namespace:
@@ -33,3 +40,27 @@ def tell(given: argparse.Namespace, found_in: Callable[[Path], Iterator[Found]])
     for kinds, times in counts.most_common():
         print(f"{times:7d} {kinds}")
     return 0 if counts.keys() <= {"equal"} else 1
+
+
+def in_own_process(file: Path, send: Callable[[Path, Connection], None]) -> Iterator[Found]:
+    """What is sent of a file, by a process that an engine may bring down."""
+    receiving, sending = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.Process(target=send, args=(file, sending))
+    process.start()
+    sending.close()
+    ended = threading.Timer(_SECONDS_OF_FILE, process.kill)
+    ended.start()
+    with suppress(EOFError):
+        while True:
+            yield receiving.recv()
+    ended.cancel()
+    process.join()
+    if process.exitcode:
+        yield "file ended by the engine or by time", "", {"ended": process.exitcode}
+
+
+def is_called(own: str, other: str) -> bool:
+    """Whether names are the same, our literals masked and our end cut."""
+    longest = 200
+    pattern = ".*".join(map(re.escape, own.lower().split("?"))) + (".*" if len(own) == longest else "")
+    return re.fullmatch(pattern, other.lower(), re.DOTALL) is not None
