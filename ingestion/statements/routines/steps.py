@@ -25,6 +25,8 @@ _CALL_HEAD = 40
 _CALL_VERBS = frozenset({"call", "exec", "execute", "select", "perform"})
 _NO_ROUTINES = frozenset({"sp_executesql", "sp_rename", "immediate"})
 
+_OF_ITEM = frozenset({("as", "("), ("as", "materialized"), ("as", "not")})
+"""Behind the name of a query in WITH, which is no variable: `WITH v AS (SELECT …)`."""
 _NAMED_AFTER = frozenset({".", "as", "@"})
 _BEFORE_RELATION = frozenset({"from", "join", "using", "update", "merge"})
 _MODES = frozenset({"in", "out", "inout"})
@@ -370,7 +372,7 @@ def with_parameters(code: Code, first: int, last: int, variables: Variables) -> 
         put = put or _replacement(code, index, variables)
         if put is None and code.name(index).casefold() not in names:
             put = _field_of_value(code, index, variables)
-        if put is None or _names_an_argument(code, index):
+        if put is None or _names_an_argument(code, index) or code.words(index + 1, 2) in _OF_ITEM:
             continue
         text, until = put
         is_marked = code.word(index - 1) == ":"

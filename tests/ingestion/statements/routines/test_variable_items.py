@@ -170,3 +170,11 @@ def test_what_xml_is_called_stands_before_the_items() -> None:
     statement = "WITH XMLNAMESPACES ('u' AS n), c AS (SELECT a FROM s) INSERT INTO t (x, y) SELECT a, @m FROM c"
     text = f"DECLARE @m INT; SELECT @m = MAX(id) FROM r; {statement}"
     assert _edges(text, "tsql") == {"s.a > t.x", "r.id > t.y"}
+
+
+@pytest.mark.parametrize(
+    "item", ["WITH v AS", "WITH RECURSIVE v AS MATERIALIZED", "WITH q AS (SELECT v.b FROM v), v AS"]
+)
+def test_a_query_in_with_that_is_called_as_a_variable_is_none(item: str) -> None:
+    body = f"SELECT MAX(id) INTO v FROM r; INSERT INTO t (x) {item} (SELECT b FROM u) SELECT v.b FROM v"
+    assert "u.b > t.x" in _edges(_plpgsql(body), "postgres")
