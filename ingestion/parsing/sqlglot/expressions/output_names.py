@@ -53,6 +53,28 @@ _OPERATORS_OF_PLANS: Mapping[type[exp.Expr], str] = {
 }
 """How Spark writes them; it calls a || b concat(a, b), and a <> b (NOT (a = b))."""
 
+_OPERATORS_AS_CALLS: Mapping[type[exp.Expr], str] = {
+    exp.Add: "plus",
+    exp.Sub: "minus",
+    exp.Mul: "multiply",
+    exp.Div: "divide",
+    exp.Mod: "modulo",
+    exp.IntDiv: "intDiv",
+    exp.Neg: "negate",
+    exp.DPipe: "concat",
+    exp.EQ: "equals",
+    exp.NEQ: "notEquals",
+    exp.LT: "less",
+    exp.LTE: "lessOrEquals",
+    exp.GT: "greater",
+    exp.GTE: "greaterOrEquals",
+    exp.And: "and",
+    exp.Or: "or",
+    exp.If: "if",
+    exp.Not: "not",
+}
+"""The functions that ClickHouse's operators are, and are called by in the names of outputs."""
+
 _OVER_ROWS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.Ntile)
 _FRAMED_ELSEWHERE = (exp.Lag, exp.Lead, exp.IgnoreNulls, exp.RespectNulls)
 """Functions of one row before or behind, whose frame is it: Spark names them with arguments that nobody wrote."""
@@ -129,7 +151,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression) -> str:
         return _by_function(names, node)
     if dialect.numbered_output or dialect.numbered_item:
         return ""
-    written = _call_as_written(names, node) if dialect.named_as_written else ""
+    written = _text_as_called(names, node) if dialect.named_as_written else ""
     if dialect.operators_in_parentheses:
         written = _text_of_engine(names, node)[:_LONGEST_NAME]
     if dialect.casts_keep_names:
@@ -138,21 +160,41 @@ def output_name(names: Names, node: exp.Expr, expression: Expression) -> str:
     return written or fold_column(plain_text(expression), names.dialect, quoted=False)
 
 
-def _call_as_written(names: Names, node: exp.Expr) -> str:
-    """ClickHouse's name of `argMax(v, ts)`, a call of columns alone; "" of anything else, which may have literals.
+def _text_as_called(names: Names, node: exp.Expr, depth: int = 0) -> str:
+    """ClickHouse's name of columns, calls and operators, which are calls there: `argMax(v, ts)`, `sum(multiply(a, b))`.
 
-    sqlglot writes some in capitals, and keeps beside them how they were written.
+    "" of anything else, as of what has literals, which are masked. sqlglot writes some calls in capitals, and keeps
+    beside them how they were written.
     """
-    nodes = list(node.iter_expressions())
-    written = node.meta.get(f"{names.dialect.sqlglot}_name", "")
-    if type(node) is exp.Count and [type(item) for item in nodes] in ([], [exp.Star]):
-        return f"{written}()"
-    if not isinstance(node, exp.Func) or not nodes or any(type(item) is not exp.Column for item in nodes):
+    while type(node) is exp.Paren:
+        node = node.this
+    if type(node) is exp.Column:
+        return names.column_parts(node)[-1] if type(node.this) is exp.Identifier else ""
+    if depth == _DEEPEST_NAME:
         return ""
-    arguments = ", ".join(names.column_parts(item)[-1] for item in nodes)
-    if type(node) is exp.Array:
-        return f"[{arguments}]"
-    return f"{written or str(node.sql(names.dialect.sqlglot)).partition('(')[0]}({arguments})"
+    called, nodes = _called_as_written(names, node)
+    given = [_text_as_called(names, each, depth + 1) for each in nodes]
+    if not all(given) or (not given and not called):
+        return ""
+    arguments = ", ".join(given)
+    return f"[{arguments}]" if type(node) is exp.Array else f"{called}({arguments})"
+
+
+def _called_as_written(names: Names, node: exp.Expr) -> tuple[str, list[exp.Expr]]:
+    """The name and the arguments of what ClickHouse takes for a call; none of anything else."""
+    nodes = list(node.iter_expressions())
+    kind = type(node)
+    written = str(node.meta_get(f"{names.dialect.sqlglot}_name") or "")
+    if kind in _OPERATORS_AS_CALLS:
+        return written or _OPERATORS_AS_CALLS[kind], list(node.flatten()) if isinstance(node, exp.Connector) else nodes
+    if kind is exp.Count and [type(item) for item in nodes] in ([], [exp.Star]):
+        return written, []
+    if kind is exp.Anonymous:
+        return str(node.this), nodes
+    if kind is exp.Array or not isinstance(node, exp.Func) or not nodes:
+        return "", nodes if kind is exp.Array else []
+    called = written or str(node.sql(names.dialect.sqlglot)).partition("(")[0]
+    return (called, nodes) if called.isidentifier() else ("", [])
 
 
 def _text_of_engine(names: Names, node: exp.Expr, depth: int = 0) -> str:
