@@ -158,10 +158,15 @@ def uses_of(uses: Iterable[ParameterUse], number: int, name: str) -> list[Parame
 
 def _subquery(scope: Scope, slot: QuerySlot) -> ColumnValue:
     """The value of a subquery in an expression; its conditions act on this value alone."""
+    called, perhaps = scope.values_called(slot.unless) if slot.unless else (None, [])
+    if called is not None:
+        return ColumnValue(combine([(slot.role, called)])).known_as(called.text(), called.type())
     rows = scope.analysis.query(slot.query, scope, scope.view)
     scope.tables.update(rows.tables)
     sources = scope.analysis.sources
     values = values_of(rows.entries, sources)
+    if perhaps:
+        values = [scope.one_of([*perhaps, *values], ".".join(slot.unless))]
     keys = combine((slot.role, value) for value in values) if not slot.exists else {}
     row = COMPOSED[slot.role]
     origins: dict[int, ColumnValue] = {}

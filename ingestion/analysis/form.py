@@ -39,7 +39,8 @@ class Slot(NamedTuple):
 class QuerySlot(NamedTuple):
     """A subquery used in an expression; its columns play `role`. Of EXISTS only its rows count, not its columns.
 
-    `struct` says that the rows are structs, whose fields the columns are: SELECT AS STRUCT.
+    `struct` says that the rows are structs, whose fields the columns are: SELECT AS STRUCT. ClickHouse's `a IN u` has
+    the rows of a table u, `unless` a column or an alias is called so there.
     """
 
     query: Query
@@ -47,6 +48,7 @@ class QuerySlot(NamedTuple):
     outer_precedence: int = 0
     exists: bool = False
     struct: bool = False
+    unless: tuple[str, ...] = ()
 
 
 class CallSlot(NamedTuple):

@@ -524,6 +524,27 @@ class Scope:
             value = self._known[parts] = found or self._unknown_column(parts)
         return value
 
+    def values_called(self, parts: tuple[str, ...]) -> tuple[ColumnValue | None, list[ColumnValue]]:
+        """What is surely called so where a table may stand as well, and else the columns that may be.
+
+        ClickHouse looks for `a IN u` among aliases and columns first, whatever tables there are: u of `FROM t` is an
+        array of t's where t has a column u, and one or the other where t's columns are not known.
+        """
+        if self.item(TableName(parts)) is not None:
+            return None, []
+        prefixes = [parts[:length] for length in range(1, len(parts))]
+        perhaps: list[ColumnValue] = []
+        for scope in self.outward():
+            definite, guesses = scope._columns_called(parts[0])
+            named = definite or scope._has_alias(parts[0])
+            if named or any(scope.relation(prefix, loosely=False) for prefix in prefixes):
+                return self.resolve(parts), []
+            perhaps += [value for _, value in guesses if len(parts) == 1]
+        return (self.resolve(parts), []) if self._named_value(parts[0]) is not None else (None, perhaps)
+
+    def _has_alias(self, name: str) -> bool:
+        return any(name in names for names in (self.elements, self._aliases, self._alias_values, self.outputs))
+
     def _has_hidden_column(self, parts: tuple[str, ...]) -> bool:
         """Whether a part of a name, behind a relation's own, is a hidden column: `_metadata.file_path`."""
         if not any(map(self._is_hidden_column, parts)):
@@ -631,7 +652,7 @@ class Scope:
             return _by_position([visible], int(name[1:]), name) if _is_position(name) else None
         if isinstance(rows, TableColumns):
             rows.confirmed.add(name)
-        return guesses[0] if len(guesses) == 1 else self._ambiguous(guesses, name)
+        return guesses[0] if len(guesses) == 1 else self.one_of(guesses, name)
 
     def _unprefixed_column(self, name: str) -> ColumnValue | None:
         """The value of a bare name, looked for as engines do: in the innermost query first, and in each in this order.
@@ -666,7 +687,7 @@ class Scope:
         if definite:
             if self.analysis.dialect.left_side_first:
                 return self._of_left_side(definite[0], guesses, name)
-            return definite[0] if len(definite) == 1 else self._ambiguous(definite, name)
+            return definite[0] if len(definite) == 1 else self.one_of(definite, name)
         if _is_position(name):
             return _by_position(self.relations, int(name[1:]), name)
         if guesses:
@@ -754,7 +775,7 @@ class Scope:
         match [visible for visible in self.relations if not visible.of_array_join]:
             case [left, right] if not isinstance(right.rows, FunctionColumns):
                 may_be = [value for visible, value in guesses if visible is left]
-                return self._ambiguous([*may_be, definite], name) if may_be else definite
+                return self.one_of([*may_be, definite], name) if may_be else definite
         return definite
 
     def _named_value(self, name: str) -> ColumnValue | None:
@@ -785,16 +806,16 @@ class Scope:
             if alias is not None and alias is not value:
                 if self._visible is OutputNames.AFTER_COLUMNS:
                     return alias
-                return self._ambiguous([value, alias], name)
+                return self.one_of([value, alias], name)
             outer = self.parent.known_outside(name) if self.parent is not None else None
             if outer is not None:
-                return self._ambiguous([value, outer], name)
+                return self.one_of([value, outer], name)
             if isinstance(rows, TableColumns):
                 rows.confirmed.add(name)
             return value
         candidates = [value for _, value in guesses]
         candidates += [other for other in (alias, whole) if other is not None]
-        return self._ambiguous(candidates, name).made_of(whole.fields if whole is not None else None)
+        return self.one_of(candidates, name).made_of(whole.fields if whole is not None else None)
 
     def show_outputs(self, visible: OutputNames) -> None:
         """Say whether the expressions that follow may use outputs: `b` in `SELECT a AS b FROM t ORDER BY b`."""
@@ -872,10 +893,10 @@ class Scope:
             if outer is None and (function.open or not self.parent.open):
                 return function.field(name)
             if outer is not None and function.open:
-                return self._ambiguous([function.field(name), outer], name)
+                return self.one_of([function.field(name), outer], name)
             if outer is None and function.may_have_fields:  # value of `(SELECT value FROM UNNEST(t.params) AS p)`
                 guess = self.parent._unprefixed_column(name)
-                return function.field(name) if guess is None else self._ambiguous([function.field(name), guess], name)
+                return function.field(name) if guess is None else self.one_of([function.field(name), guess], name)
         return self.parent._unprefixed_column(name)
 
     @property
@@ -999,7 +1020,8 @@ class Scope:
             *_without_first(right, names),
         ]
 
-    def _ambiguous(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
+    def one_of(self, candidates: Sequence[ColumnValue], name: str) -> ColumnValue:
+        """One of the values that a name may mean, which is noted as a problem."""
         self.analysis.problem(ProblemKind.AMBIGUOUS_COLUMN, name)
         return self.analysis.sources.one_of(candidates, name)
 

@@ -385,6 +385,7 @@ WAREHOUSES = (
         values_column="c{}",
         views_with_parameters=True,
         relations_behind_in=True,
+        arrays_behind_in=True,
         relations_in_functions=True,
         one_row_tables=(("system.one", "dummy"),),
         views_by_name=True,

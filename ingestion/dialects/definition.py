@@ -256,6 +256,7 @@ class Dialect:
     views_with_parameters: bool = False  # FROM v(x = 1)
     extremes_pick_rows: bool = False  # SELECT a, MAX(b) FROM t: a is that of the row with the most b
     relations_behind_in: bool = False  # a IN t: what t holds
+    arrays_behind_in: bool = False  # ... unless t is a column or an alias
     relations_in_functions: bool = False  # dictGet('d', ...), cluster('c', db, t)
     arrow: Arrow = Arrow.LAMBDA
 

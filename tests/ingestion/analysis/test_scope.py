@@ -449,3 +449,22 @@ def test_that_the_right_side_of_clickhouses_join_has_a_name_does_not_say_that_th
 
 def test_that_the_left_side_of_clickhouses_join_has_a_name_is_enough() -> None:
     assert problems("SELECT t.b, b FROM t JOIN u ON t.k = u.k", "clickhouse") == []
+
+
+@pytest.mark.parametrize(
+    ("known", "read", "unsure"),
+    [
+        ({"t": "a b"}, {"* filter u.*"}, []),
+        ({"t": "a u", "u": "c"}, {"* filter t.u"}, []),
+        ({}, {"* filter t.u|u.*"}, [("ambiguous_column", "u")]),
+    ],
+)
+def test_what_clickhouse_has_behind_in_is_a_column_before_a_relation(
+    known: dict[str, str], read: set[str], unsure: list[tuple[str, str]]
+) -> None:
+    query = "select a from t where a in u"
+    assert column_lines(query, "clickhouse", known) == {"a = t.a", "* filter t.a", *read}
+    assert problems(query, "clickhouse", known) == unsure
+    of_sqlite = {"* filter u.c"} if "u" in known else {"* filter u.*"}
+    assert column_lines(query, "sqlite", known) == {"a = t.a", "* filter t.a", *of_sqlite}
+    assert problems(query, "sqlite", known) == []

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sqlglot import exp
 
-from ingestion.analysis.form import TypeRule
+from ingestion.analysis.form import QuerySlot, RelationSource, Select, Star, TypeRule
 from ingestion.analysis.roles import ATOM, COMPOSED, CONDITIONAL, TRANSFORMED
 from ingestion.parsing.sqlglot.expressions.names import named_table
 from ingestion.parsing.sqlglot.expressions.types import type_name
@@ -129,9 +127,12 @@ def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -
         parts.append("(")
     w.write(args["this"], inner, 5)
     parts.append(" IN ")
-    query = args.get("query") or args.get("unnest") or _query_of_relation(w, node)
+    query = args.get("query") or args.get("unnest")
     if query is not None:
         w.write(query, inner, ATOM)
+    elif (relation := _rows_of_relation(w, node, inner)) is not None:
+        parts.append(len(w.slots))
+        w.slots.append(relation)
     # DuckDB: a IN b, without brackets.
     elif args.get("field") is not None:
         w.write(args["field"], inner, ATOM)
@@ -148,29 +149,16 @@ def _in(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -
     return "BOOLEAN"
 
 
-def _query_of_relation(w: ExpressionWriter, node: exp.Expr) -> exp.Expr | None:
-    """SQLite, ClickHouse: the query that t is in `a IN t`, of all that t holds; None where t is no relation.
-
-    ClickHouse takes an array there, too, by the name of an output or of an expression in WITH.
-    """
-    field = node.args.get("field")
-    if type(field) is not exp.Column or not w.names.dialect.relations_behind_in:
+def _rows_of_relation(w: ExpressionWriter, node: exp.Expr, role: int) -> QuerySlot | None:
+    """SQLite, ClickHouse: what t holds in `a IN t`; in ClickHouse t may be an array, too. None where t is no name."""
+    field, dialect = node.args.get("field"), w.names.dialect
+    if not dialect.relations_behind_in or not isinstance(field, exp.Column):
         return None
     table = named_table(field, w.names)
-    if table is None or (w.names.dialect.aliases_everywhere and field.parts[0].name in _named_around(node)):
+    if table is None:
         return None
-    return exp.select("*").from_(table)
-
-
-def _named_around(node: exp.Expr) -> Iterator[str]:
-    """The names by which the queries around know expressions and what they read: what is before the dot of `t.a`."""
-    select = node.parent_select
-    while select is not None:
-        yield from select.named_selects
-        yield from (one.alias for one in select.ctes if not isinstance(one.this, exp.Query))
-        if node.args["field"].table:
-            yield from (one.alias_or_name for one in select.find_all(exp.Table, exp.Subquery, exp.Alias))
-        select = select.parent_select
+    rows = Select((Star(),), (RelationSource(w.names.table(table)),))
+    return QuerySlot(rows, role, ATOM, unless=w.names.column_parts(field) if dialect.arrays_behind_in else ())
 
 
 def _cast(w: ExpressionWriter, node: exp.Expr, role: int, outer_precedence: int) -> TypeRule:
