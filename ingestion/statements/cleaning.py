@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 
 from ingestion.dialects import Dialect, dialect_of
@@ -15,7 +14,9 @@ from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.lexing import COMMENT, HINT, NUMBER, STRING, WORD, Lexicon, lexicon_of, tokens
 from ingestion.errors import Templated
 from ingestion.statements._literals import with_plain_quotes
+from ingestion.statements._logged_values import without_logged_values
 from ingestion.statements._metric_views import as_plain_view
+from ingestion.statements._unquoted import quoted_or, without_unquoted
 
 _COPIED_RIGHTS = re.compile(r"\b[cC][oO][pP][yY]\s+(?:[gG][rR][aA][nN][tT]|[tT][aA][gG])[sS]\b")
 _ESCAPE = re.compile(r"\\(?:r\\n|[nrt])")
@@ -39,38 +40,6 @@ _JAVA_HEAD = re.compile(
     re.IGNORECASE,
 )
 _JAVA_SOURCE = rf"(?i:\b{_JAVA_HEAD.pattern})(?:(?!^[ \t]*/[ \t\r]*$)[\s\S])*+"
-_BOUND = (
-    r"(?:(?:bind(?:ing)?|bound|query|sql)\s+)?(?:param(?:eter)?s?|args|arguments|binds?|bindings|bind(?:ing)?\s+values)"
-)
-_LOGGED_VALUES = (
-    rf"(?i:(?<=\s)\[\s*{_BOUND}\s*[:=]"  # [params: x], SQLAlchemy's [parameters: (…)]
-    rf"|(?:(?:==>|->|with|DETAIL:)\s+)?\b{_BOUND}\s*:(?=[ \t]+(?!begin\b|loop\b|while\b|repeat\b|for\b)\S|[\[{{(])"
-    rf"|\bwith\s+{_BOUND}\s*[\[{{]|(?<=;)\s*\b{_BOUND}\s*=>?\s*[\[{{(]"  # of Doctrine, of Django
-    r"|(?:(?>^[^\n'\"]*?\b(?:TRACE|DEBUG|INFO)\b)[^\n'\"]*?)?\bbinding\s+parameter\s*[\[(]"  # of Hibernate
-    r"|^[ \t]*\[(?:generated in|cached since|no key|raw sql|caching disabled)\b"  # of SQLAlchemy
-    r"|(?<=\s)\[\[(?:\"[^\"\n]*\"|nil|null)\s*,"  # of ActiveRecord
-    r"|(?<=\?)[ \t]+\[(?=(?>[^\n]*\])\s*\Z))"
-    r"(?:(?!\n[ \t]*(?i:alter|begin|call|copy|create|delete|drop|exec|grant|insert|merge|replace|select|set|truncate"
-    r"|update|upsert|use|with)\b)[\s\S])*+"
-)
-_OF_LOGGED_VALUES = (
-    "param",
-    "args",
-    "arguments",
-    "bind",
-    "[[",
-    "? [",
-    "generated in",
-    "cached since",
-    "no key",
-    "raw sql",
-)
-"""One of them is in whatever the pattern finds."""
-_NEVER_LAST = frozenset("([{,.=<>+-*/|&^~!:@%#")
-_NEVER_LAST_WORDS = keywords(
-    "all and as between by case distinct else from having in insert into is join like limit not offset on or return"
-    " returning select set table then top update using values when where with"
-)
 _DIRECTIVE = re.compile(r"(?i:\$(?:if|then|elsif|else|end|error)\b)")
 _LINES = re.compile(r"[^\n]++")
 _FROM_CLIENT = re.compile(r"\bfrom\s+(?:local\s+)?stdin\b", re.IGNORECASE)
@@ -135,7 +104,7 @@ def clean(text: str, dialect: Dialect | str) -> str:
     lowered = cleaned.lower()
     # The word alone is found fifty times as fast.
     if ("grants" in lowered or "tags" in lowered) and _COPIED_RIGHTS.search(cleaned):
-        cleaned = _outside_quotes(_COPIED_RIGHTS.pattern, cleaned, lexicon_of(dialect))
+        cleaned = without_unquoted(_COPIED_RIGHTS.pattern, cleaned, lexicon_of(dialect))
     if "format" in lowered and "insert" in lowered:
         cleaned = without_inline_rows(cleaned, lexicon_of(dialect).dialect)
     if "$$" in cleaned and "source" in lowered and "view" in lowered and lexicon_of(dialect).dialect.metric_views:
@@ -144,39 +113,19 @@ def clean(text: str, dialect: Dialect | str) -> str:
 
 
 def without_values_beside(text: str, dialect: Dialect) -> str:
-    """A script without what is no SQL and may hold any value: the values that a client logged behind a statement.
+    """A script without what is no SQL and may hold any value; lines stay where they were.
 
-    `WHERE b = ? [params: x]`, `==> Parameters: x(String)`, `[["email", "x"]]`; of Oracle's `CREATE JAVA SOURCE … AS`
-    the text in Java. Lines stay where they were.
+    That is what a client logged behind a statement, `WHERE b = ? [params: x]`, and the text in Java of Oracle's `CREATE
+    JAVA SOURCE … AS`.
     """
-    lowered = text.lower()
-    if "java" in lowered and dialect.separator is Separator.SLASH:
-        text = _quoted_or(_JAVA_SOURCE, lexicon_of(dialect)).sub(_without_java, text)
-    if not any(word in lowered for word in _OF_LOGGED_VALUES):
-        return text
-    return _quoted_or(_LOGGED_VALUES, lexicon_of(dialect)).sub(_without_logged, text)
+    if dialect.separator is Separator.SLASH and "java" in text.lower():
+        text = quoted_or(_JAVA_SOURCE, lexicon_of(dialect)).sub(_without_java, text)
+    return without_logged_values(text, lexicon_of(dialect))
 
 
 def _without_java(match: re.Match[str]) -> str:
     head = None if match.lastgroup else _JAVA_HEAD.match(match.group())
     return match.group() if head is None else head.group() + "\n" * match.group().count("\n", head.end())
-
-
-def _without_logged(match: re.Match[str]) -> str:
-    """Nothing but line ends, where a statement may end before it: in `a[args = 1]` and `SET args: …` none does."""
-    if match.lastgroup or not _may_end(match.string, match.start()):
-        return match.group()
-    return "\n" * match.group().count("\n")
-
-
-def _may_end(text: str, end: int) -> bool:
-    """Whether a statement may end there, by the word or sign before it; a long text has many such places."""
-    while end > 0 and text[end - 1].isspace():
-        end -= 1
-    start = end
-    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
-        start -= 1
-    return text[start:end].lower() not in _NEVER_LAST_WORDS and (end == 0 or text[end - 1] not in _NEVER_LAST)
 
 
 def without_inline_rows(text: str, dialect: Dialect) -> str:
@@ -204,8 +153,8 @@ def unescape_line_ends(text: str, dialect: Dialect | str) -> str:
         return text
     lexicon = lexicon_of(dialect)
     if "\n" in text:
-        return _quoted_or(_ESCAPE.pattern, lexicon).sub(_unescape, text)
-    return _quoted_or(_ESCAPE.pattern, lexicon, _COMMENT_TO_ESCAPE).sub(_unescape, text)
+        return quoted_or(_ESCAPE.pattern, lexicon).sub(_unescape, text)
+    return quoted_or(_ESCAPE.pattern, lexicon, _COMMENT_TO_ESCAPE).sub(_unescape, text)
 
 
 def _unescape(match: re.Match[str]) -> str:
@@ -218,7 +167,7 @@ def without_client_commands(text: str, dialect: Dialect) -> str:
     Lines stay where they were. Other dialects' texts come back as they are.
     """
     if dialect.stage_names and _SNOWSQL_COMMAND.search(text):
-        return _outside_quotes(_SNOWSQL_COMMAND.pattern, text, lexicon_of(dialect))
+        return without_unquoted(_SNOWSQL_COMMAND.pattern, text, lexicon_of(dialect))
     if not dialect.prefixed_escapes:
         return text
     if "stdin" in text.lower() and _FROM_CLIENT.search(text):
@@ -226,8 +175,8 @@ def without_client_commands(text: str, dialect: Dialect) -> str:
     if "\\" not in text:
         return text
     if _SENDING.search(text):
-        text = _outside_quotes(_SENDING.pattern, text, lexicon_of(dialect), ";")
-    return _outside_quotes(_META_COMMAND.pattern, text, lexicon_of(dialect)) if _META_COMMAND.search(text) else text
+        text = without_unquoted(_SENDING.pattern, text, lexicon_of(dialect), ";")
+    return without_unquoted(_META_COMMAND.pattern, text, lexicon_of(dialect)) if _META_COMMAND.search(text) else text
 
 
 def with_compiled_branches(text: str, dialect: Dialect) -> str:
@@ -240,7 +189,7 @@ def with_compiled_branches(text: str, dialect: Dialect) -> str:
     level = _ConditionalPart()
     around: list[_ConditionalPart] = []
     done = 0
-    for found in _quoted_or(_DIRECTIVE.pattern, lexicon_of(dialect)).finditer(text):
+    for found in quoted_or(_DIRECTIVE.pattern, lexicon_of(dialect)).finditer(text):
         if found.lastgroup:
             continue
         level.add(text[done : found.start()])
@@ -293,17 +242,6 @@ def unwrap_executable_comments(text: str) -> str:
         if "/*!" in text or "/*M!" in text
         else text
     )
-
-
-def _outside_quotes(pattern: str, text: str, lexicon: Lexicon, instead: str = "") -> str:
-    """`text` without what `pattern` matches outside strings, names and comments; `instead` stands in its place."""
-    return _quoted_or(pattern, lexicon).sub(lambda match: match.group() if match.lastgroup else instead, text)
-
-
-@lru_cache(maxsize=256)
-def _quoted_or(pattern: str, lexicon: Lexicon, first: str = "(?!)") -> re.Pattern[str]:
-    """Matches `first` and what is quoted as named groups, and `pattern` outside them as none."""
-    return re.compile(f"(?P<first>{first})|{lexicon.quoted.pattern}|(?m:{pattern.removeprefix('(?m)')})")
 
 
 def _without_outer_comments(text: str, lexicon: Lexicon) -> str:

@@ -373,6 +373,7 @@ COVERED_BY: dict[str, tuple[str, ...]] = {
         "ingestion.plans._tree",
     ),
     "ingestion/policies/test_tag_statements.py": ("ingestion.policies.plan",),
+    "ingestion/statements/cleaning/test_cleaning.py": ("ingestion.statements._unquoted",),
     "ingestion/statements/masking/test_masking.py": (
         "ingestion.statements._literals",
         "ingestion.statements.fingerprints",
