@@ -33,6 +33,7 @@ _OF_LOGGED_VALUES = (
     "cached since",
     "no key",
     "raw sql",
+    "caching disabled",
 )
 """One of them is in whatever the pattern finds."""
 _NEVER_LAST = frozenset("([{,.=<>+-*/|&^~!:@%#")

@@ -14,6 +14,7 @@ from ingestion.statements import split
         ('select a from s where b = $1  [["email", "secret"]]', ["select a from s where b = $1"]),
         ("Parameters: [secret]", []),
         ("select a from s where b = %s\n[generated in 0.1s] ('secret',)", ["select a from s where b = %s"]),
+        ("select a from s where b = %s\n[caching disabled 0.1s] ('secret',)", ["select a from s where b = %s"]),
         ("select a from s where b = %s; args=('secret',); alias=default", ["select a from s where b = %s"]),
         ("select a from s\nTRACE b.B - binding parameter [1] as [VARCHAR] - [secret]", ["select a from s"]),
         ("select a from s where c = '[params: kept]'", ["select a from s where c = '[params: kept]'"]),
