@@ -44,6 +44,7 @@ from ingestion.analysis.roles import TRANSFORMATION
 from ingestion.dialects import Dialect, fold_column
 from ingestion.dialects.definition import MergedColumns
 from ingestion.model.lineage import NameKind, TableName
+from ingestion.model.namespaces import QUALIFIED_PARTS
 from ingestion.model.outcomes import ProblemKind
 
 _TWO_SIDES = 2
@@ -78,12 +79,13 @@ class _RelationNames:
     In `SELECT t.a, web.t.b FROM web.t` both mean web.t, and so does `x.web.t.c`; in `FROM web.t AS o` only `o.a` does.
     Of several relations of one name the first is meant. Loosely, also web.t is, by the name that its alias hides, and
     what is called so in another case. T-SQL's table variable `@t`, which is read as the temporary table `#@t`, has
-    columns `[@t].a`.
+    columns `[@t].a`. Where a database may stand right before a table (`skips_schema`), `db1.t.a` is of db1.main.t.
     """
 
-    __slots__ = ("_aliased", "_count", "_hidden", "_in_any_case", "_plain")
+    __slots__ = ("_aliased", "_count", "_hidden", "_in_any_case", "_plain", "_skips_schema")
 
-    def __init__(self) -> None:
+    def __init__(self, *, skips_schema: bool) -> None:
+        self._skips_schema = skips_schema
         self._count = 0
         self._aliased: dict[tuple[str, ...], tuple[int, ScopedRelation]] = {}
         self._plain = _SuffixIndex()
@@ -118,6 +120,8 @@ class _RelationNames:
             self._aliased.setdefault((visible.alias,), (number, visible))
         if visible.parts:
             (self._hidden if visible.alias else self._plain).add(number, visible)
+            if self._skips_schema and len(visible.parts) == QUALIFIED_PARTS and not visible.alias:
+                self._aliased.setdefault((visible.parts[0], visible.parts[-1]), (number, visible))
         if visible.name.startswith("#@"):
             self._aliased.setdefault((visible.name[1:],), (number, visible))
         self._in_any_case.setdefault(visible.name.lower(), []).append(visible)
@@ -406,7 +410,7 @@ class Scope:
         self.outputs: dict[str, ColumnValue] = {}
         self.tables: dict[TableName, None] = {}
         self._known: dict[tuple[str, ...], ColumnValue] = {}
-        self._names = _RelationNames()
+        self._names = _RelationNames(skips_schema=analysis.dialect.columns_skip_schema)
         self._qualified: dict[str, set[str]] | None = None
         self._visible = OutputNames.LATERAL
 

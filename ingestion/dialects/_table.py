@@ -121,6 +121,7 @@ POSTGRES_FAMILY = (
         output_names_in_where=True,
         output_names_in_having=True,
         described_relations=True,
+        columns_skip_schema=True,
         columns_function=True,
         structs_unnested=True,
         joins_before_commas=False,

@@ -206,6 +206,7 @@ class Dialect:
     arrays_in_from: bool = False  # FROM t, t.xs AS x: a row for each element of the array t.xs
     dotted_columns: bool = False  # a column may be called n.x, as one of Nested is, or u.a of SELECT t.a, u.a
     struct_access: bool = True  # a.b is the field b of a column a where no relation is a
+    columns_skip_schema: bool = False  # SELECT db1.t.a FROM db1.main.t
     fields_unnested: bool = False  # UNNEST(a): the fields of an array's structs are columns
     merged_columns: MergedColumns = MergedColumns.FIRST
     own_star_merged_first: bool = False  # SELECT t.* FROM t JOIN u USING (k): k comes first, wherever t has it

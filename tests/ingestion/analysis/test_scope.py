@@ -346,6 +346,13 @@ def test_a_qualifier_means_the_first_relation_that_is_called_so_and_an_alias_hid
     assert column_lines(text) == expected
 
 
+def test_duckdb_may_leave_the_schema_out_between_a_database_and_a_table() -> None:
+    for schemas in ({}, {"db1.main.t": "a db1"}):
+        assert column_lines("select db1.t.a from db1.main.t", "duckdb", schemas) == {"a = db1.main.t.a"}
+    text = "select db1.t.a from db1.main.t as o, db2.main.t as t"
+    assert column_lines(text, "duckdb", {"db1.main.t": "b", "db2.main.t": "b db1"}) == {"a f db2.main.t.db1"}
+
+
 def test_an_item_of_with_sees_those_before_it_and_the_last_of_one_name_is_meant_outside() -> None:
     text = "with c as (select x as a from s), d as (select a as b from c), c as (select b as a from d) select a from c"
     assert column_lines(text) == {"a = s.x"}
