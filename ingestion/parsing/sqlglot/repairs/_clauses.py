@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+
+from sqlglot.dialects.dialect import Dialect as SqlglotDialect
+from sqlglot.tokenizer_core import TokenType
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
 from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES, QUERY_STARTS
-from ingestion.parsing.sqlglot.repairs._servers import unknown_types
 from ingestion.parsing.sqlglot.repairs.edits import Repair
 
+_NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 _ENDS = keywords("order limit offset")
 _SPECS = keywords("both leading trailing")
 _CHANGE_COLUMNS = {
@@ -610,6 +614,34 @@ def _fields_of_variants(code: Code) -> Iterator[Edit]:
         touching = code.end_of(number - 1) == code.start_of(number) and code.end_of(number) == code.start_of(number + 1)
         if behind_value and touching and (code.is_name(number + 1) or code.word(number + 1) == "["):
             yield code.edit(number, number, "" if code.word(number + 1) == "[" else ".")
+
+
+@cache
+def _known_words(grammar: str) -> frozenset[str]:
+    """The words that sqlglot has a kind of token for, types among them; the first word of DOUBLE PRECISION."""
+    known = SqlglotDialect.get_or_raise(grammar).tokenizer_class.KEYWORDS
+    return frozenset(key.split()[0].lower() for key, kind in known.items() if key.strip() and kind not in _NO_TYPES)
+
+
+def unknown_types(code: Code) -> Iterator[Edit]:
+    """Casts to types that sqlglot does not know, as casts to text: `a::aclitem[]`, `a::pg_catalog.oid`."""
+    for number in range(len(code)):
+        if code.stands(number, ":", ":"):
+            yield from _as_text(code, number + 2)
+        elif code.stands(number, "cast", "("):
+            closing = code.closing(number + 1)
+            begin = next((index for index in range(closing - 1, number, -1) if code.stands(index, "as")), None)
+            if begin is not None:
+                yield from _as_text(code, begin + 1)
+
+
+def _as_text(code: Code, first: int) -> Iterator[Edit]:
+    last = first
+    while code.word(last)[:1].isalpha() and code.word(last) not in _known_words(code.dialect.sqlglot):
+        if not code.stands(last + 1, "."):
+            yield code.edit(first, code.closing(last + 1) if code.stands(last + 1, "(") else last, "text")
+            return
+        last += 2
 
 
 _MYSQL = (_defaults, _ways_to_select, _signed_integers, _ordered_groups, _matched_columns, _escapes)

@@ -5,11 +5,7 @@ objects of Snowflake and BigQuery, written so that it does.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import TypeAlias
-
-from sqlglot.dialects.dialect import Dialect as SqlglotDialect
-from sqlglot.tokenizer_core import TokenType
 
 from ingestion.dialects.cursor import Code, Edit
 from ingestion.dialects.definition import keywords
@@ -33,8 +29,6 @@ _TABLE_KINDS = keywords("hybrid dynamic iceberg external event interactive manag
 _CHANGES = "NULL AS METADATA$ACTION, NULL AS METADATA$ISUPDATE, NULL AS METADATA$ROW_ID FROM"
 _LISTED_FILES = "RELATIVE_PATH, SIZE, LAST_MODIFIED, MD5, ETAG, FILE_URL"
 """What the directory of a stage tells of each file."""
-
-_NO_TYPES = (TokenType.VAR, TokenType.OBJECT_IDENTIFIER, TokenType.SCHEMA)
 
 
 def _changed_query(code: Code) -> Iterator[Edit]:
@@ -559,34 +553,3 @@ def replicas(code: Code) -> Iterator[Edit]:
         if code.stands(number, "replica", "of") and number + 2 < len(code):
             yield code.edit(number, number + 1, "SELECT * FROM")
             return
-
-
-# Casts to types of PostgreSQL's.
-
-
-@cache
-def _known_words(grammar: str) -> frozenset[str]:
-    """The words that sqlglot has a kind of token for, types among them; the first word of DOUBLE PRECISION."""
-    known = SqlglotDialect.get_or_raise(grammar).tokenizer_class.KEYWORDS
-    return frozenset(key.split()[0].lower() for key, kind in known.items() if key.strip() and kind not in _NO_TYPES)
-
-
-def unknown_types(code: Code) -> Iterator[Edit]:
-    """Casts to types that sqlglot does not know, as casts to text: `a::aclitem[]`, `a::pg_catalog.oid`."""
-    for number in range(len(code)):
-        if code.stands(number, ":", ":"):
-            yield from _edit(code, number + 2)
-        elif code.stands(number, "cast", "("):
-            closing = code.closing(number + 1)
-            begin = next((index for index in range(closing - 1, number, -1) if code.stands(index, "as")), None)
-            if begin is not None:
-                yield from _edit(code, begin + 1)
-
-
-def _edit(code: Code, first: int) -> Iterator[Edit]:
-    last = first
-    while code.word(last)[:1].isalpha() and code.word(last) not in _known_words(code.dialect.sqlglot):
-        if not code.stands(last + 1, "."):
-            yield code.edit(first, code.closing(last + 1) if code.stands(last + 1, "(") else last, "text")
-            return
-        last += 2

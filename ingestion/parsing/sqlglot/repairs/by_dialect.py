@@ -15,7 +15,7 @@ from ingestion.dialects.functions import Effect, known_effect
 from ingestion.dialects.inline_rows import row_format
 from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
 from ingestion.parsing.sqlglot.repairs._changed_rows import included_columns, rows_of_changes
-from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, combined_values, recursion_clauses
+from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, combined_values, recursion_clauses, unknown_types
 from ingestion.parsing.sqlglot.repairs._clickhouse_clauses import (
     limits_of_groups,
     named_in_clauses,
@@ -70,7 +70,6 @@ from ingestion.parsing.sqlglot.repairs._servers import (
     snapshots,
     streams,
     table_kinds,
-    unknown_types,
 )
 from ingestion.parsing.sqlglot.repairs._teradata import TERADATA_REPAIRS
 from ingestion.parsing.sqlglot.repairs._vertica import calls_and_limits, exported_rows, loaded_rows
