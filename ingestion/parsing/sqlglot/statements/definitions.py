@@ -150,10 +150,17 @@ def create_change(names: Names, node: exp.Expr) -> TableChange | None:
     for item in properties.expressions if properties is not None else ():
         if type(item) is exp.PartitionedByProperty and type(item.this) is exp.Schema:
             partitions += _columns_of(names, item.this)
-    by_name = tuple(column.name for column in partitions)
-    columns += partitions if columns else ()  # else the others stand in a schema of Avro, or in what lies there
     change = TableChange(StatementKind.CREATE_TABLE, name, columns, None, temporary, create_mode=mode)
-    return replace(change, partition_columns=by_name)
+    return _with_partitions(change, partitions)
+
+
+def _with_partitions(change: TableChange, partitions: tuple[Column, ...]) -> TableChange:
+    """Hive's `PARTITIONED BY (c INT)`, columns of the table's own that stand behind the listed ones.
+
+    Where none is listed they are not all: the others stand in a schema of Avro, or in what lies there.
+    """
+    known = (*change.columns, *partitions) if change.columns else ()
+    return replace(change, columns=known, partition_columns=tuple(column.name for column in partitions))
 
 
 def copied_table(names: Names, node: exp.Expr) -> TableName | None:
@@ -313,22 +320,21 @@ def defined_table(code: Code) -> TableChange | None:
     closing = code.closing(opening)
     if closing == len(code) or any(_copies_or_asks(code, n) for n in code.outside(closing + 1)):
         return None
-    columns = list[Column]()
+    columns: tuple[Column, ...] = ()
+    partitions = list[Column]()
     # SQLite's CREATE VIRTUAL TABLE t USING fts5 (a, b) is one of columns.
     has_list = "virtual" in before or _NO_LIST_OF_COLUMNS.isdisjoint(code.words(end, opening - end))
     if has_list:
-        columns += _columns_defined(code, _TokenSpan(opening + 1, closing))
-    listed = len(columns)
+        columns = tuple(_columns_defined(code, _TokenSpan(opening + 1, closing)))
     for number in code.outside(closing + 1 if has_list else end):
         if code.stands(number, "partitioned", "by", "("):  # Hive: with a type it is a column of its own
             inside = _TokenSpan(number + 3, code.closing(number + 2))
-            columns += (column for column in _columns_defined(code, inside) if column.type)
-    if not columns and has_list:
+            partitions += (column for column in _columns_defined(code, inside) if column.type)
+    if has_list and not (columns or partitions):
         return None
     temporary |= name.table.startswith("#")
-    known = tuple(columns) if listed else ()
-    change = TableChange(StatementKind.CREATE_TABLE, name, known, None, temporary, create_mode=mode)
-    return replace(change, partition_columns=tuple(column.name for column in columns[listed:]))
+    change = TableChange(StatementKind.CREATE_TABLE, name, columns, None, temporary, create_mode=mode)
+    return _with_partitions(change, tuple(partitions))
 
 
 def _copies_or_asks(code: Code, number: int) -> bool:
