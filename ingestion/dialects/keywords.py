@@ -80,6 +80,18 @@ def hidden_columns(dialect: str) -> frozenset[str]:
     return frozenset(fold_column(word, dialect_of(dialect), quoted=False) for word in words)
 
 
+_HIDING: dict[str, frozenset[str]] = {
+    "clickhouse": keywords("alias ephemeral materialized"),
+    **dict.fromkeys(("mariadb", "mysql", "oracle"), keywords("invisible")),
+    **dict.fromkeys(("db2", "fabric", "tsql"), keywords("hidden")),
+}
+
+
+def hiding_words(dialect: str) -> frozenset[str]:
+    """Words that keep a column out of every star, where they stand in its definition: MySQL's `c INT INVISIBLE`."""
+    return _HIDING.get(dialect, frozenset())
+
+
 @lru_cache(maxsize=128)
 def reserved_words(dialect: str, *, hierarchical: bool = False, grouped: bool = False) -> frozenset[str]:
     """The bare words that are no columns, folded as columns are.

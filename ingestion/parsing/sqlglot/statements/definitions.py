@@ -22,7 +22,7 @@ from ingestion.analysis.form import (
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import QUERIES, TEMPORARY
+from ingestion.dialects.keywords import QUERIES, TEMPORARY, hiding_words
 from ingestion.dialects.lexing import PUNCTUATION, WORD, Token, tokens
 from ingestion.model.lineage import Column, CreateMode, StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
@@ -567,8 +567,8 @@ def with_nested_columns(statement: RelationalStatement, text: str, rules: Dialec
     return replace(statement, changes=tuple(changes))
 
 
-_HIDES_COLUMNS = re.compile(r"\b(?:materialized|alias|ephemeral|invisible|hidden)\b", re.IGNORECASE)
-_HIDING = keywords("materialized alias ephemeral invisible hidden")
+_HIDES_NOTHING = keywords("constraint references not")
+"""Before a word that hides no column: `REFERENCES hidden (id)`, Db2's `NOT HIDDEN`."""
 
 
 def with_hidden_columns(statement: RelationalStatement, text: str, rules: Dialect) -> RelationalStatement:
@@ -577,13 +577,16 @@ def with_hidden_columns(statement: RelationalStatement, text: str, rules: Dialec
     ClickHouse's `c INT ALIAS a`, `c INT MATERIALIZED a`, `c INT EPHEMERAL`; MySQL's and Oracle's `c INT INVISIBLE`,
     Db2's `c INT IMPLICITLY HIDDEN`, T-SQL's `c datetime2 GENERATED ALWAYS AS ROW START HIDDEN`.
     """
-    if statement.kind not in _DEFINING or _HIDES_COLUMNS.search(text) is None:
+    hiding = hiding_words(rules.name) if statement.kind in _DEFINING else frozenset()
+    lowered = text.lower() if hiding else ""
+    if not any(word in lowered for word in hiding):
         return statement
     code = Code.of(text, rules)
     hidden = {
         code.column(item.first)
         for item in _defined_items(code)
-        if any(code.word(number) in _HIDING for number in code.outside(item.first + 1, item.end))
+        for number in code.outside(item.first + 1, item.end)
+        if code.word(number) in hiding and code.word(number - 1) not in _HIDES_NOTHING
     }
     changes = (
         replace(change, columns=tuple(replace(one, hidden=one.name in hidden) for one in change.columns))

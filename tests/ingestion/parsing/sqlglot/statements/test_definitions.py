@@ -344,6 +344,21 @@ def test_a_hidden_column_is_in_no_star_and_has_no_place(dialect: str, columns: s
     assert edges - {"t.a t.c", "t.a t.b"} == {"s.x t.a", "s.y t.hidden", "t.a w.a", "t.hidden w.hidden", "t.b v.b"}
 
 
+@pytest.mark.parametrize(
+    ("dialect", "definition"),
+    [
+        ("postgres", "b int references hidden (id)"),
+        ("postgres", "b int constraint invisible not null"),
+        ("mysql", "b int references invisible (id)"),
+        ("mysql", "b int comment 'invisible'"),
+        ("db2", "b int not hidden"),
+    ],
+)
+def test_a_column_is_hidden_by_the_words_of_its_dialect_alone(dialect: str, definition: str) -> None:
+    (change,) = analysed(f"create table t (a int, {definition})", dialect).changes
+    assert [column.hidden for column in change.columns] == [False, False]
+
+
 def test_nested_columns_are_arrays_side_by_side() -> None:
     script = (
         "create table t (a Int32, n Nested(x Int32, y Map(String, Int32))) engine = Memory;"
