@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import pairwise
 
 from ingestion.dialects import Dialect, fold
@@ -29,25 +30,35 @@ UNKNOWN_SCHEMA = ""
 """One that the text does not tell: SET search_path TO :x."""
 
 
+class TransactionStep(StrEnum):
+    """What a statement does to its session's transaction, and to the rows that were deleted in it.
+
+    BEGIN ends one before it, whether that was told or not. After UNDONE, ROLLBACK, the rows are there again; after
+    KEPT, `ROLLBACK TO p` and T-SQL's `SET ROWCOUNT 5`, they may be, and nothing has ended.
+    """
+
+    BEGIN = "begin"
+    END = "end"
+    UNDONE = "undone"
+    KEPT = "kept"
+
+
 @dataclass(frozen=True, slots=True)
 class SessionChange:
     """What a session's unqualified names resolve against from here on, folded as the dialect folds names.
 
     `database` is None where it stays. `schemas`, in search order, is None where they stay, and empty where the
     session has none; OWN_SCHEMA stands for the session user's, UNKNOWN_SCHEMA for any. `reset` says that the
-    session is back at what it began with (schemas is None then). `local` ends with the transaction, which a change
-    that `ends_transaction` does, and nothing else; one that begins another ends that before it. `begins_transaction`
-    and `keeps_rows` tell of no name: after the second, rows that were deleted may be there. `elsewhere`: where names
-    are looked for instead, unless this is what the session has anyway; "" where the change is sure.
+    session is back at what it began with (schemas is None then). `local` ends with the transaction. One with a step of
+    a `transaction` changes nothing else. `elsewhere`: where names are looked for instead, unless this is what the
+    session has anyway; "" where the change is sure.
     """
 
     database: str | None = None
     schemas: tuple[str, ...] | None = None
     reset: bool = False
     local: bool = False
-    ends_transaction: bool = False
-    begins_transaction: bool = False
-    keeps_rows: bool = False
+    transaction: TransactionStep | None = None
     elsewhere: str = ""
 
     @property

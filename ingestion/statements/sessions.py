@@ -19,6 +19,7 @@ from ingestion.statements.session_changes import (
     SCOPES,
     UNKNOWN_SCHEMA,
     SessionChange,
+    TransactionStep,
     picked_by_creation,
     picks_unknown,
 )
@@ -29,11 +30,13 @@ _NO_USE = keywords("index key hint plan role warehouse secondary ( ) , ; = .")
 """Behind the word USE, where that picks no schema."""
 _RUN_TEXT = re.compile(r"'\s*+(?:use|set|alter|begin|declare)\b", re.IGNORECASE)
 _HEAD = 12
-_BEGINS = keywords("begin start bt")
-_UNDOES = keywords("rollback abort")
-_BOUNDS_OF_TRANSACTIONS = _BEGINS | _UNDOES | keywords("commit end et")
+_STEPS = {
+    **dict.fromkeys(("begin", "start", "bt"), TransactionStep.BEGIN),
+    **dict.fromkeys(("commit", "end", "et"), TransactionStep.END),
+    **dict.fromkeys(("rollback", "abort"), TransactionStep.UNDONE),
+}
+"""BT and ET are Teradata's."""
 _FEW_ROWS = ["set", "rowcount"]
-_KEEPS_ROWS = SessionChange(keeps_rows=True)
 _NO_CHANGE = frozenset({Outcome.SELECT, Outcome.INSERT_VALUES, Outcome.GRANT, Outcome.CALL, Outcome.SHOW})
 _MOVES_ROWS = frozenset(
     {
@@ -72,10 +75,9 @@ class Session:
 
     def follow(self, change: SessionChange) -> Session:
         """The session after a change (`change_of`)."""
-        if change == _KEEPS_ROWS:
-            return self
-        if change.ends_transaction:
-            return self if self._outside is None else Session(self.first, self._outside)
+        if change.transaction is not None:
+            outside = None if change.transaction is TransactionStep.KEPT else self._outside
+            return self if outside is None else Session(self.first, outside)
         namespace = self.first if change.reset else self._namespace_after(change)
         if change.elsewhere:
             if namespace == self.namespace:
@@ -108,9 +110,9 @@ def change_of(text: str, dialect: Dialect, found: Classification | None = None) 
         return _unknown_change(text, only_schemas=dialect.two_level) if may_change(text, dialect, after=True) else None
     head, change = tuple(islice(tokens(text, dialect), _HEAD)), found.session
     if found.skip_reason is Outcome.TRANSACTION:
-        return _bound_of_transaction(head)
+        return _transaction_step(head)
     if [token.text.lower() for token in head[:2]] == _FEW_ROWS:  # a DELETE of all rows stops after some
-        return _KEEPS_ROWS
+        return SessionChange(transaction=TransactionStep.KEPT)
     if dialect.creating_picks and (creation := picked_by_creation(head, dialect)) is not None:
         picked, made = creation
         sure = made and not _is_templated(text, dialect)
@@ -133,18 +135,13 @@ def _elsewhere(text: str) -> str:
     return unreadable(" ".join(text.casefold().split()))
 
 
-def _bound_of_transaction(head: Sequence[Token]) -> SessionChange | None:
-    """Whether a transaction ends there, or begins: one before it has ended, whether that was told or not.
-
-    ROLLBACK TO a savepoint ends none: `ROLLBACK TO p`, `ROLLBACK WORK TO SAVEPOINT p`.
-    """
+def _transaction_step(head: Sequence[Token]) -> SessionChange | None:
+    """What a statement of transactions does; `ROLLBACK TO p`, `ROLLBACK WORK TO SAVEPOINT p` end none."""
     words = [token.text.lower() for token in head[:3]]
-    first = words[0] if words else ""
-    if first not in _BOUNDS_OF_TRANSACTIONS:
+    step = _STEPS.get(words[0]) if words else None
+    if step is None:
         return None
-    if "to" in words[1:]:
-        return _KEEPS_ROWS
-    return SessionChange(ends_transaction=True, begins_transaction=first in _BEGINS, keeps_rows=first in _UNDOES)
+    return SessionChange(transaction=TransactionStep.KEPT if "to" in words[1:] else step)
 
 
 def may_change(text: str, dialect: Dialect, *, after: bool = False) -> bool:

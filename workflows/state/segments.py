@@ -36,11 +36,8 @@ LOCAL = "local"
 """How a statement changes what its session has set: until the transaction ends."""
 EMPTIES = "empties"
 """What a statement does that changes nothing of that: all rows of a table go, if they stay gone."""
-TRANSACTION_BEGIN, TRANSACTION_END, TRANSACTION_UNDONE = "transaction_begin", "transaction_end", "transaction_undone"
-TRANSACTION_KEPT = "transaction_kept"
-"""After which rows may be there that were deleted, before it or behind it: ROLLBACK TO a savepoint, SET ROWCOUNT 5."""
 OF_TRANSACTION = "transaction_"
-"""How these four begin: they are of use only where something else is noted."""
+"""How a `TransactionStep` is noted, which stands behind it; they are of use only where something else is noted."""
 DIGESTS = ".digests.npy"
 """How the file of the digests ends that stands beside a segment's."""
 _COMPRESSION = "zstd"
@@ -340,7 +337,10 @@ def any_session_change(segments: Iterable[Segment]) -> bool:
 
 
 def any_conditional_change(segments: Iterable[Segment]) -> bool:
-    """Whether a session has to be gone through: anything is noted but where transactions begin and end."""
+    """Whether a session has to be gone through: anything is noted but where transactions begin and end.
+
+    Between two values that begin alike stands none, by the alphabet, that begins otherwise.
+    """
     return any(not one.startswith(OF_TRANSACTION) for segment in segments for one in segment.extremes("set_how"))
 
 

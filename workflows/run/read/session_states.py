@@ -8,20 +8,16 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from ingestion.statements.session_changes import SessionChange
+from ingestion.statements.session_changes import SessionChange, TransactionStep
 from ingestion.statements.sessions import Session
 from workflows.run.read.statements import ORDER, Row
-from workflows.state.segments import (
-    EMPTIES,
-    LOCAL,
-    OF_TRANSACTION,
-    TRANSACTION_BEGIN,
-    TRANSACTION_KEPT,
-    TRANSACTION_UNDONE,
-)
+from workflows.state.segments import EMPTIES, LOCAL, OF_TRANSACTION
 
 _OF_CHANGE = ("sets", "set_database", "set_path", "set_how")
 _CHANGES = f"(sets or (set_how is not null and set_how != '{EMPTIES}'))"
+_BEGIN, _UNDONE, _KEPT = (
+    f"{OF_TRANSACTION}{step}" for step in (TransactionStep.BEGIN, TransactionStep.UNDONE, TransactionStep.KEPT)
+)
 _EMPTIES_NOTHING = "\0"
 """Behind the session of what may have emptied nothing: one that has no table."""
 
@@ -52,13 +48,13 @@ def _with_sure_emptyings(statements: DataFrame, *, are_few: bool) -> DataFrame:
     own = Window.partitionBy("session")
     before = own.orderBy(*ORDER).rowsBetween(Window.unboundedPreceding, -1)
     behind = own.orderBy(*(F.desc(name) for name in ORDER)).rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    bound = F.when(~F.col("set_how").isin(EMPTIES, TRANSACTION_KEPT), F.col("set_how"))
-    within = F.last(bound, ignorenulls=True).over(before).eqNullSafe(TRANSACTION_BEGIN)
-    begun = (F.col("set_how") == TRANSACTION_BEGIN) & ~within
-    comes_back = F.when(F.col("set_how") == TRANSACTION_UNDONE, F.lit(True)).when(begun, F.lit(False))
+    bound = F.when(~F.col("set_how").isin(EMPTIES, _KEPT), F.col("set_how"))
+    within = F.last(bound, ignorenulls=True).over(before).eqNullSafe(_BEGIN)
+    begun = (F.col("set_how") == _BEGIN) & ~within
+    comes_back = F.when(F.col("set_how") == _UNDONE, F.lit(True)).when(begun, F.lit(False))
     found = marked.withColumn("comes_back", comes_back)
     undone = F.last("comes_back", ignorenulls=True).over(behind).eqNullSafe(F.lit(True))
-    unsure = undone | F.max(F.col("set_how") == TRANSACTION_KEPT).over(own)
+    unsure = undone | F.max(F.col("set_how") == _KEPT).over(own)
     moved = F.when((F.col("set_how") == EMPTIES) & unsure, F.concat("session", F.lit(_EMPTIES_NOTHING)))
     done = found.withColumn("session", F.coalesce(moved, "session")).select(statements.columns)
     others = statements.where(~F.coalesce(concerned, F.lit(False)))
@@ -82,9 +78,7 @@ def _change_in(row: Row) -> SessionChange:
     """What a row of STATEMENT_SCHEMA says."""
     how, database, path = row["set_how"], row["set_database"], row["set_path"]
     if how is not None and str(how).startswith(OF_TRANSACTION):
-        if how == TRANSACTION_KEPT:
-            return SessionChange(keeps_rows=True)
-        return SessionChange(ends_transaction=True)
+        return SessionChange(transaction=TransactionStep(str(how).removeprefix(OF_TRANSACTION)))
     local = how == LOCAL
     if database == "":
         return SessionChange(reset=True, local=local)

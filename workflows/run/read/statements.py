@@ -54,10 +54,7 @@ from ingestion.statements.sessions import change_of
 from workflows.state.segments import (
     EMPTIES,
     LOCAL,
-    TRANSACTION_BEGIN,
-    TRANSACTION_END,
-    TRANSACTION_KEPT,
-    TRANSACTION_UNDONE,
+    OF_TRANSACTION,
     Digests,
     KnownRecords,
     record_digests,
@@ -117,8 +114,8 @@ STATEMENT_SCHEMA = StructType(
         StructField("sets", BooleanType(), False),  # whether it changes the session's defaults
         StructField("set_database", StringType()),
         StructField("set_path", ArrayType(StringType())),
-        # LOCAL, one of the TRANSACTION_… of what ends such changes and makes none, or where names are looked for
-        # instead unless what is set is so already (`SessionChange.elsewhere`); EMPTIES of what empties a table
+        # LOCAL, a step OF_TRANSACTION, which changes no name, or where names are looked for instead unless what is set
+        # is so already (`SessionChange.elsewhere`); EMPTIES of what empties a table
         StructField("set_how", StringType()),
         StructField("path", ArrayType(StringType())),  # where a routine looks for names, whatever its caller does
         StructField("called", ArrayType(StringType())),  # the routine that it runs, as it names it
@@ -569,10 +566,8 @@ def _with_session_change(row: StatementRow, found: Classification, text: str, di
     change = change_of(text, dialect_of(dialect), found)
     if change is None:
         return row
-    if change.keeps_rows:
-        return replace(row, set_how=TRANSACTION_UNDONE if change.ends_transaction else TRANSACTION_KEPT)
-    if change.ends_transaction:
-        return replace(row, set_how=TRANSACTION_BEGIN if change.begins_transaction else TRANSACTION_END)
+    if change.transaction is not None:
+        return replace(row, set_how=f"{OF_TRANSACTION}{change.transaction}")
     how = LOCAL if change.local else change.elsewhere or None
     if change.reset:
         return replace(row, sets=True, set_database="", set_path=(), set_how=how)
