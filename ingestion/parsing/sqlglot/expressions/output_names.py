@@ -151,7 +151,7 @@ def output_name(names: Names, node: exp.Expr, expression: Expression) -> str:
         return _by_function(names, node)
     if dialect.numbered_output or dialect.numbered_item:
         return ""
-    written = _text_as_called(names, node) if dialect.named_as_written else ""
+    written = _text_as_called(names, node)[:_LONGEST_NAME] if dialect.named_as_written else ""
     if dialect.operators_in_parentheses:
         written = _text_of_engine(names, node)[:_LONGEST_NAME]
     if dialect.casts_keep_names:

@@ -10,21 +10,21 @@ from ingestion.dialects.keywords import QUERY_STARTS
 
 _BEHIND_CONDITION = keywords(
     "where prewhere group having qualify window order limit offset rows range groups settings format into union except"
-    " intersect ;"
+    " intersect ; )"
 )
 _CONDITIONS = keywords("where prewhere having")
 _LISTS = keywords("order group partition")
-_FARTHEST_BY = 4
-"""Tokens between LIMIT and BY: `1 OFFSET 2`."""
+_BETWEEN_COUNTS = (",", "offset")
 
 
 def limits_of_groups(code: Code) -> Iterator[Edit]:
     """LIMIT 1, 2 BY a and LIMIT 2 OFFSET 1 BY a as LIMIT 2 BY a: how many rows of each, and not which."""
     for number in range(len(code) - 3):
-        by = next((n for n in range(number + 3, number + 2 + _FARTHEST_BY) if code.word(n) == "by"), 0)
-        if code.word(number) == "limit" and by:
-            count = by - 1 if code.word(number + 2) == "," else number + 1
-            yield code.edit(number + 1, by - 1, code.between(count, count + 1))
+        if code.word(number) == "limit" and code.word(number + 4) == "by":
+            between = code.word(number + 2)
+            if between in _BETWEEN_COUNTS:
+                count = number + (3 if between == "," else 1)
+                yield code.edit(number + 1, number + 3, code.between(count, count + 1))
 
 
 def without_totals(code: Code) -> Iterator[Edit]:
@@ -39,7 +39,7 @@ def named_in_clauses(code: Code) -> Iterator[Edit]:
     for number in range(1, len(code)):
         lists = code.word(number) == "by" and code.word(number - 1) in _LISTS
         if lists or code.word(number) in _CONDITIONS:
-            end = min(code.end_around(number), code.find(number + 1, _BEHIND_CONDITION))
+            end = code.find(number + 1, _BEHIND_CONDITION)
             for first, last in code.items(number + 1, end):
                 named = code.find(first, keywords("as"), last)
                 alone = code.word(named + 1) not in QUERY_STARTS and code.word(named + 2) != "("

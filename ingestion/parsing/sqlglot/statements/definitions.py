@@ -22,7 +22,7 @@ from ingestion.analysis.form import (
 from ingestion.dialects import Dialect
 from ingestion.dialects.cursor import Code
 from ingestion.dialects.definition import keywords
-from ingestion.dialects.keywords import QUERIES, TEMPORARY, hiding_words
+from ingestion.dialects.keywords import BEFORE_VALUE, QUERIES, TEMPORARY, hiding_words
 from ingestion.dialects.lexing import PUNCTUATION, WORD, Token, tokens
 from ingestion.model.lineage import Column, CreateMode, StatementKind, TableChange, TableName, Target, WriteMode
 from ingestion.parsing.sqlglot.expressions.names import Names, renamed_table
@@ -567,8 +567,8 @@ def with_nested_columns(statement: RelationalStatement, text: str, rules: Dialec
     return replace(statement, changes=tuple(changes))
 
 
-_HIDES_NOTHING = keywords("constraint references not")
-"""Before a word that hides no column: `REFERENCES hidden (id)`, Db2's `NOT HIDDEN`."""
+_HIDES_NOTHING = BEFORE_VALUE | keywords("constraint default references")
+"""Before a word that hides no column: `REFERENCES hidden (id)`, Db2's `NOT HIDDEN`, `DEFAULT alias + 1`."""
 
 
 def with_hidden_columns(statement: RelationalStatement, text: str, rules: Dialect) -> RelationalStatement:

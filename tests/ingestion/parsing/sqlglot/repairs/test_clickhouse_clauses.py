@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.support.lineage_lines import column_lines
@@ -10,6 +12,10 @@ CASES = [
     ("select a from t order by b limit 2 by k limit 9", {"a = t.a", "* sort t.b", "* group t.k"}),
     ("select a from t limit 2 offset 1 by k, b limit 9 offset 3", {"a = t.a", "* group t.k", "* group t.b"}),
     ("select a from t limit 1, 2 by k", {"a = t.a", "* group t.k"}),
+    (
+        "select k, quantile(0.5)(a) as x from (select k, a from t limit 9) group by k",
+        {"k = t.k", "x agg t.a", "* group t.k"},
+    ),
     ("select a from (select a from t limit 1 by k limit 3) order by a", {"a = t.a", "* group t.k", "* sort t.a"}),
     ("select sum(a) as s from t with totals", {"s agg t.a"}),
     ("select k, sum(a) as s from t group by k with totals format Null", {"k = t.k", "s agg t.a", "* group t.k"}),
@@ -27,3 +33,9 @@ def test_a_clause_is_read_as_what_it_does(query: str, expected: set[str]) -> Non
 def test_the_query_behind_a_tables_order_is_no_name_in_it() -> None:
     text = "create table o engine = MergeTree order by a as select a from t limit 1 by k limit 2"
     assert column_lines(text, "clickhouse") == {"a = t.a", "* group t.k"}
+
+
+def test_a_long_union_is_read_in_time_that_grows_with_it() -> None:
+    started = time.process_time()
+    column_lines(" union all ".join(["select a from t where b = 1 as x limit 1, 2 by a"] * 1500), "clickhouse")
+    assert time.process_time() - started < 8

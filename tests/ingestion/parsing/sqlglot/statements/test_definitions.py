@@ -352,6 +352,8 @@ def test_a_hidden_column_is_in_no_star_and_has_no_place(dialect: str, columns: s
         ("mysql", "b int references invisible (id)"),
         ("mysql", "b int comment 'invisible'"),
         ("db2", "b int not hidden"),
+        ("clickhouse", "b int default alias + 1"),
+        ("clickhouse", "b int default a + alias"),
     ],
 )
 def test_a_column_is_hidden_by_the_words_of_its_dialect_alone(dialect: str, definition: str) -> None:
