@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,15 +108,21 @@ def delta_commit(version: int, content: bytes, written: float) -> Commit:
 
 
 def iceberg_commits(content: bytes) -> Iterator[Commit]:
-    """The snapshots that a table's metadata file names, which may be compressed. Raises UnreadableCommit."""
+    """The snapshots that made a table what it is, by its metadata file, which may be compressed.
+
+    Those of other branches, and those that were rolled back, wrote nothing that is in it. Raises UnreadableCommit.
+    """
     metadata = _json(_plain_bytes(content))
     snapshots = metadata.get("snapshots", [])
     if "format-version" not in metadata or not isinstance(snapshots, list):
         raise UnreadableCommit("not the metadata of an Iceberg table")
-    for snapshot in snapshots:
-        version = _count(_value(snapshot, "snapshot-id"))
+    versions = [_count(_value(snapshot, "snapshot-id")) for snapshot in snapshots]
+    kept = _of_main_branch(metadata, snapshots)
+    for version, snapshot in zip(versions, snapshots, strict=True):
         if version is None:
             raise UnreadableCommit("a snapshot in it has no snapshot-id")
+        if kept is not None and version not in kept:
+            continue
         operation = _operation(_value(snapshot, "summary", "operation"))
         user = _name(_value(snapshot, "summary", "trino_user")) or None
         who = user or _name(_value(snapshot, "summary", "engine-name")) or _engine(snapshot)
@@ -124,6 +130,34 @@ def iceberg_commits(content: bytes) -> Iterator[Commit]:
         rows = next((count for count in counts if count is not None), None)
         changes = operation not in _REWRITES and _moves_files(_value(snapshot, "summary"))
         yield Commit(version, _seconds(_value(snapshot, "timestamp-ms")), operation, changes, rows, who, user)
+
+
+def _of_main_branch(metadata: Mapping[str, object], snapshots: Sequence[object]) -> Collection[int] | None:
+    """The snapshots that the table's content came about by, None where the metadata does not tell which was current.
+
+    `snapshot-log` has those that were, one after the other: where the next one goes back to an ancestor, or goes on
+    from one, all between is rolled back. One without ancestors is that of a table made anew, which others were before.
+    """
+    parents = {_count(_value(one, "snapshot-id")): _count(_value(one, "parent-snapshot-id")) for one in snapshots}
+    log = metadata.get("snapshot-log")
+    logged = [_count(_value(entry, "snapshot-id")) for entry in (log if isinstance(log, list) else ())]
+    current = _count(metadata.get("current-snapshot-id"))
+    line: dict[int, None] = {}
+    before: set[int] = set()
+    known = [one for one in (*logged, current) if one is not None]
+    for tip in known:
+        path: list[int] = []
+        at: int | None = tip
+        while at is not None and at not in line and at not in path:
+            path.append(at)
+            at = parents.get(at)
+        if at is None or at not in line:
+            before.update(line)
+            line = {}
+        while line and next(reversed(line)) != at:
+            line.popitem()
+        line.update(dict.fromkeys(reversed(path)))
+    return before | line.keys() if known else None
 
 
 def _moves_files(summary: object) -> bool:

@@ -127,6 +127,29 @@ def test_a_snapshot_that_leaves_the_files_as_they_are_changes_no_rows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("parents", "log", "current", "kept"),
+    [
+        ({1: None, 2: 1, 3: 2}, [1, 2], 2, [1, 2]),  # 3 is on a branch
+        ({1: None, 2: 1, 3: 2}, [1, 2, 3, 1], 1, [1]),  # back to 1
+        ({1: None, 2: 1, 3: 1}, [1, 2, 1, 3], 3, [1, 3]),
+        ({1: None, 2: 1, 3: 1}, [1, 2, 3], 3, [1, 3]),
+        ({1: None, 2: 1, 3: 2}, [1, 3], 3, [1, 2, 3]),  # the branch became the table
+        ({1: None, 2: 1, 3: None}, [1, 2, 3], 3, [1, 2, 3]),  # CREATE OR REPLACE TABLE
+        ({2: 1, 3: 2}, [], 3, [2, 3]),  # 1 has expired
+        ({1: 2, 2: 1}, [], 2, [1, 2]),
+        ({1: None, 2: 1}, [], None, [1, 2]),
+    ],
+)
+def test_snapshots_of_branches_and_those_rolled_back_are_no_commits_of_the_table(
+    parents: dict[int, int | None], log: list[int], current: int | None, kept: list[int]
+) -> None:
+    snapshots = [snapshot(number) | {"parent-snapshot-id": parent} for number, parent in parents.items()]
+    entries = [{"snapshot-id": number, "timestamp-ms": 1} for number in log]
+    content = iceberg(*snapshots, **{"snapshot-log": entries, "current-snapshot-id": current})
+    assert [one.version for one in iceberg_commits(content)] == kept
+
+
+@pytest.mark.parametrize(
     "content",
     [
         b"{}", b"[]", b"", b'{"format-version": 2, "snap', iceberg({"summary": {}}), iceberg("x"),
