@@ -551,7 +551,7 @@ def _register_test(registration: Registration, table: EntityRow, one: Assertion)
     registration.put(BY_TYPE["testDefinition"], definition)
     column = f"::columns::{fqn.encode_name(one.column)}" if one.column else ""
     link = f"<#E::table::{table.fqn}{column}>"
-    request = {"name": one.assertion, "entityLink": link, "testDefinition": kind}
+    request = {"name": one.assertion, "entityLink": link, "testDefinition": fqn.quote(kind)}
     return registration.put(BY_TYPE["testCase"], request).fqn
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from connectors.catalog.http.server import CatalogConfig, running_catalog
 from connectors.catalog.questions.file import open_catalog
 from connectors.catalog.store.evidence.readers import known_reads
@@ -122,15 +124,23 @@ class TestUnknownDatasets:
         assert [one["columns"] for edge in edges for one in edge["contributions"] if one["columns"]] != []
         assert "canary" not in str(edges)
 
-    def test_no_login_of_a_job_is_kept_and_no_number_of_a_test(self, client: Client) -> None:
-        tested = {"assertions": [{"assertion": "a9 > 4711000987 and b < 0.5", "success": True, "column": "a"}]}
+    @pytest.mark.parametrize(
+        ("assertion", "kept"),
+        [
+            ("dbt_utils.not_null-proportion", "dbt_utils.not_null-proportion"),
+            ("a9 > 4711000987 and b < 0.5", "a9 > ? and b < ?"),
+        ],
+    )
+    def test_no_login_of_a_job_is_kept_and_no_number_of_a_test(self, client: Client, assertion: str, kept: str) -> None:
+        tested = {"assertions": [{"assertion": assertion, "success": True, "column": "a"}]}
         read = {**dataset(PG, "d.p.s", "a"), "facets": {"dataQualityAssertions": tested}}
         job = {"namespace": "airflow://u:canary@host/x?token=canary", "name": "https://u:canary@git/job?k=canary"}
         post(client, event([read], [dataset(PG, "d.p.t", "x")], job=job))
         edges = graph(client, table(client, f"{PG}.d.p.t"))["edges"]
         assert "airflow://host/x/https://git/job" in str(edges) and "canary" not in str(edges)
         (test,) = client.get("/dataQuality/testCases", limit=50)[1]["data"]
-        assert test["name"] == "a9 > ? and b < ?"
+        assert test["name"] == kept
+        assert "canary" not in str(test) and "4711" not in str(test)
 
 
 class TestKnownDatasets:
