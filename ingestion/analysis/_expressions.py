@@ -33,7 +33,7 @@ from ingestion.analysis.form import (
     StarSlot,
 )
 from ingestion.analysis.roles import COMPOSED, IDENTITY, is_direct, role_of
-from ingestion.analysis.scope import AnalysisContext, Scope
+from ingestion.analysis.scope import AnalysisContext, Scope, outputs_in_list
 from ingestion.dialects import Dialect
 from ingestion.model.function_parameters import column_of
 from ingestion.model.lineage import Column, FunctionBody, ParameterUse
@@ -252,13 +252,12 @@ def apply_clauses(analysis: AnalysisContext, clauses: Iterable[Clause], scope: S
             value = _key_alias(analysis, clause, scope) or evaluate(scope, clause.expression)
         if value is not None:
             act(indirect, value, clause.role)
-    scope.show_outputs(OutputNames.LATERAL)
+    scope.show_outputs(outputs_in_list(analysis.dialect))
 
 
 def _visible(dialect: Dialect, aliases: OutputNames) -> OutputNames:
     if aliases is OutputNames.LATERAL:
-        behind_columns = OutputNames.LATERAL if dialect.lateral_aliases else OutputNames.AFTER_COLUMNS
-        return behind_columns if dialect.output_names_in_where else OutputNames.HIDDEN
+        return aliases if dialect.output_names_in_where else OutputNames.HIDDEN
     if aliases is OutputNames.BEFORE_COLUMNS and dialect.output_names_in_order_by:
         return aliases
     shown = aliases is not OutputNames.HIDDEN and dialect.output_names_in_having

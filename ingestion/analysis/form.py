@@ -172,7 +172,7 @@ class OutputNames(Enum):
     HIDDEN = 0
     BEFORE_COLUMNS = 1  # ORDER BY
     AFTER_COLUMNS = 2  # where no column is meant: GROUP BY and HAVING in most dialects
-    LATERAL = 3  # of those before it, where the dialect knows lateral aliases and no column is meant: WHERE
+    LATERAL = 3  # where no column is meant, and a column that nobody knows may be: lateral aliases, WHERE
 
 
 class Clause(NamedTuple):

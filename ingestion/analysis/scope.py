@@ -412,7 +412,7 @@ class Scope:
         self._known: dict[tuple[str, ...], ColumnValue] = {}
         self._names = _RelationNames(skips_schema=analysis.dialect.columns_skip_schema)
         self._qualified: dict[str, set[str]] | None = None
-        self._visible = OutputNames.LATERAL
+        self._visible = outputs_in_list(analysis.dialect)
 
     def add(self, visible: ScopedRelation) -> None:
         """Bring a relation into scope."""
@@ -829,11 +829,7 @@ class Scope:
                 self._known.clear()
 
     def _output(self, name: str) -> ColumnValue | None:
-        if self._visible is OutputNames.HIDDEN:
-            return None
-        if self._visible is OutputNames.LATERAL and not self.analysis.dialect.lateral_aliases:
-            return None
-        return self.outputs.get(name)
+        return None if self._visible is OutputNames.HIDDEN else self.outputs.get(name)
 
     def _confirmed_candidate(self, guesses: list[tuple[ScopedRelation, ColumnValue]], name: str) -> ColumnValue | None:
         """The candidate that is surely there, from elsewhere in the statement: were it in two, this were an error."""
@@ -1037,6 +1033,11 @@ def _dotted_column(rows: AnyRows, parts: tuple[str, ...]) -> ColumnValue | None:
         if found is not None:
             return field_of(found, parts[end:]) if parts[end:] else found
     return None
+
+
+def outputs_in_list(dialect: Dialect) -> OutputNames:
+    """Whether an output may use those before it: `SELECT a AS b, b + 1`."""
+    return OutputNames.LATERAL if dialect.lateral_aliases else OutputNames.HIDDEN
 
 
 def _is_position(name: str) -> bool:

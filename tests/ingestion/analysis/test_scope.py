@@ -475,3 +475,19 @@ def test_what_clickhouse_has_behind_in_is_a_column_before_a_relation(
     of_sqlite = {"* filter u.c"} if "u" in known else {"* filter u.*"}
     assert column_lines(query, "sqlite", known) == {"a = t.a", "* filter t.a", *of_sqlite}
     assert problems(query, "sqlite", known) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "read", "unsure"),
+    [
+        ({"t": "a"}, "* filter t.a", []),
+        ({"t": "a b"}, "* filter t.b", []),
+        ({}, "* filter t.b|t.a", [("ambiguous_column", "b")]),
+    ],
+)
+def test_an_output_that_sqlite_knows_in_where_comes_after_columns(
+    known: dict[str, str], read: str, unsure: list[tuple[str, str]]
+) -> None:
+    query = "select a as b from t where b = 0"
+    assert column_lines(query, "sqlite", known) == {"b = t.a", read}
+    assert problems(query, "sqlite", known) == unsure

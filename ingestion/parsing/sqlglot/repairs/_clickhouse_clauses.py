@@ -28,9 +28,12 @@ def limits_of_groups(code: Code) -> Iterator[Edit]:
 
 
 def without_totals(code: Code) -> Iterator[Edit]:
-    """Without WITH TOTALS, a row more: it may stand before FORMAT, and where nothing is grouped."""
+    """Without WITH TOTALS, a row more: it may stand before FORMAT, and where nothing is grouped.
+
+    `WITH totals AS (SELECT …)` is a query that is called so.
+    """
     for number in range(len(code) - 1):
-        if code.stands(number, "with", "totals"):
+        if code.stands(number, "with", "totals") and not code.stands(number + 2, "as"):
             yield code.edit(number, number + 1)
 
 
