@@ -38,7 +38,7 @@ Refused = frozenset[ColumnKey]
 
 Plan = Callable[[HeldEdge, Refused], Operations]
 Given = ParamSpec("Given")
-Done = TypeVar("Done")
+Value = TypeVar("Value")
 Owned = Callable[[LineageDetails], bool]
 """Whether an edge is the word of what was defined anew, and of nobody else."""
 
@@ -424,14 +424,14 @@ class PlainWriter:
             pool.shutdown(wait=True, cancel_futures=True)
         return written
 
-    def _stoppable_work(self, work: Callable[Given, Done]) -> Callable[Given, Done]:
+    def _stoppable_work(self, work: Callable[Given, Value]) -> Callable[Given, Value]:
         """The same work, not begun after the target was found down or the token refused by another's.
 
         The threads see to it themselves: on a busy machine the one that waits for them hears of it a hundred
         requests later, each with a token that a platform may lock an account for.
         """
 
-        def run(*given: Given.args, **named: Given.kwargs) -> Done:
+        def run(*given: Given.args, **named: Given.kwargs) -> Value:
             if self._ended_by is not None:
                 raise self._ended_by
             try:
