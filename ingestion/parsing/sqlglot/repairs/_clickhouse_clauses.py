@@ -15,6 +15,7 @@ _BEHIND_CONDITION = keywords(
 _CONDITIONS = keywords("where prewhere having")
 _LISTS = keywords("order group partition")
 _BETWEEN_COUNTS = (",", "offset")
+_MORE_ROWS = keywords("totals ties")
 
 
 def limits_of_groups(code: Code) -> Iterator[Edit]:
@@ -27,14 +28,32 @@ def limits_of_groups(code: Code) -> Iterator[Edit]:
                 yield code.edit(number + 1, number + 3, code.between(count, count + 1))
 
 
-def without_totals(code: Code) -> Iterator[Edit]:
-    """Without WITH TOTALS, a row more: it may stand before FORMAT, and where nothing is grouped.
+def without_more_rows(code: Code) -> Iterator[Edit]:
+    """Without WITH TOTALS and WITH TIES, a row and some more, which sqlglot knows in few of their places.
 
-    `WITH totals AS (SELECT …)` is a query that is called so.
+    `WITH totals AS (SELECT …)` is a query of that name.
     """
     for number in range(len(code) - 1):
-        if code.stands(number, "with", "totals") and not code.stands(number + 2, "as"):
+        if code.word(number) == "with" and code.word(number + 1) in _MORE_ROWS and code.word(number + 2) != "as":
             yield code.edit(number, number + 1)
+
+
+def limited_again(code: Code) -> Iterator[Edit]:
+    """LIMIT 1 BY a LIMIT 2, 5  is  LIMIT 1 BY a, of which there are less rows."""
+    before = [""]
+    for number in range(len(code)):
+        word = code.word(number)
+        if word == "(":
+            before.append("")
+        elif word == ")" and len(before) > 1:
+            before.pop()
+        elif word == "limit" and before[-1] == "by":
+            last = number + 1
+            while code.word(last + 1) in _BETWEEN_COUNTS:
+                last += 2
+            yield code.edit(number, last)
+        elif word in ("select", "limit") or (word == "by" and before[-1] == "limit"):
+            before[-1] = word
 
 
 def named_in_clauses(code: Code) -> Iterator[Edit]:

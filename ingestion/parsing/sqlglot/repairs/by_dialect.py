@@ -17,10 +17,11 @@ from ingestion.dialects.keywords import BEFORE_RESULT, BEFORE_VALUE, QUERIES
 from ingestion.parsing.sqlglot.repairs._changed_rows import included_columns, rows_of_changes
 from ingestion.parsing.sqlglot.repairs._clauses import CLAUSE_REPAIRS, combined_values, recursion_clauses, unknown_types
 from ingestion.parsing.sqlglot.repairs._clickhouse_clauses import (
+    limited_again,
     limits_of_groups,
     named_in_clauses,
     quoted_columns,
-    without_totals,
+    without_more_rows,
 )
 from ingestion.parsing.sqlglot.repairs._documents import document_functions, is_misread_document, nested_rows
 from ingestion.parsing.sqlglot.repairs._lakehouse import (
@@ -257,31 +258,6 @@ _WORDS = {
     "spark": ("cdc", "copy", "evolution", "live", "using", "view"),
 }
 """One of these is in all that is misread, and is looked for first: it is found in a fiftieth of the time."""
-
-
-def _tied_rows(code: Code) -> Iterator[Edit]:
-    """ClickHouse: LIMIT 2, 5 WITH TIES  is  LIMIT 2, 5 and some rows more."""
-    for number in range(len(code) - 1):
-        if code.stands(number, "with", "ties"):
-            yield code.edit(number, number + 1)
-
-
-def _limited_again(code: Code) -> Iterator[Edit]:
-    """ClickHouse: LIMIT 1 BY a LIMIT 2, 5  is  LIMIT 1 BY a, of which there are less rows."""
-    before = [""]
-    for number in range(len(code)):
-        word = code.word(number)
-        if word == "(":
-            before.append("")
-        elif word == ")" and len(before) > 1:
-            before.pop()
-        elif word == "limit" and before[-1] == "by":
-            last = number + 1
-            while code.word(last + 1) in (",", "offset"):
-                last += 2
-            yield code.edit(number, last)
-        elif word in ("select", "limit") or (word == "by" and before[-1] == "limit"):
-            before[-1] = word
 
 
 def _spaced_bytes(code: Code) -> Iterator[Edit]:
@@ -865,7 +841,8 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         _inner_aliases,
         named_in_clauses,
         limits_of_groups,
-        without_totals,
+        without_more_rows,
+        limited_again,
         quoted_columns,
         _applied_functions,
         dictionary,
@@ -880,8 +857,6 @@ _REPAIRS: dict[str, tuple[Repair, ...]] = {
         _formatted_rows,
         _part_changed,
         _parametric_aggregate,
-        _tied_rows,
-        _limited_again,
     ),
     "duckdb": (pivot_statement, shown_relation, merged_by_columns, _lower_bounds),
     "flink": (_collections, _generated_names, _types_of_rows),

@@ -18,11 +18,9 @@ CASES = [
     ),
     ("select a from (select a from t limit 1 by k limit 3) order by a", {"a = t.a", "* group t.k", "* sort t.a"}),
     ("select sum(a) as s from t with totals", {"s agg t.a"}),
-    (
-        "with totals as (select a, k from t) select a from totals limit 1, 2 by k",
-        {"a = t.a", "* group t.k"},
-    ),
     ("select k, sum(a) as s from t group by k with totals format Null", {"k = t.k", "s agg t.a", "* group t.k"}),
+    ("select a from t order by b limit 2, 5 with ties", {"a = t.a", "* sort t.b"}),
+    ("with totals as (select a, k from t) select a from totals limit 1, 2 by k", {"a = t.a", "* group t.k"}),
     ("select d from t order by a + b as d, k", {"d f t.a", "d f t.b", "* sort t.a", "* sort t.b", "* sort t.k"}),
     ("select y from t prewhere (a = 1) as y where b > 1", {"y f t.a", "* filter t.a", "* filter t.b"}),
     ("select map.1 as x, p.2 as y from t", {"x f t.map", "y f t.p"}),
